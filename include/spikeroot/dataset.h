@@ -1,0 +1,123 @@
+/* The dataset: gradient norms of one metric, over ranks, targets (parameters) and points in time.
+ *
+ * Every reader (trend.db, monitor CSV, dump_statistic) fills the same model, so the phases know nothing of
+ * formats.  A reader fills one sheet a rank (threads may fill different sheets at the same time), then
+ * sr_dataset_seal joins them.  A sheet keeps its norms as rows (a point in time) x columns (a target), 8 bytes
+ * a cell, in the order the source has them; the analysis asks for one series at a time.
+ *
+ * Ownership: names and arrays belong to the dataset and live until sr_dataset_free.
+ */
+#ifndef SPIKEROOT_DATASET_H
+#define SPIKEROOT_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spikeroot/err.h"
+#include "spikeroot/value.h"
+#include "spikeroot/warn.h"
+
+enum { SR_NO_MICRO = -1, SR_NO_VPP = -1 };
+
+typedef enum { SR_FORMAT_TREND_DB, SR_FORMAT_CSV, SR_FORMAT_DUMP } sr_format;
+
+/* A point in time as the source counts it. */
+typedef struct {
+    int64_t step;       /* raw step of the source (in a running counter: the counter) */
+    int32_t micro_step; /* 0-based, SR_NO_MICRO where the source has none */
+} sr_point;
+
+/* A parameter. Two vpp stages with the same name are two targets. */
+typedef struct {
+    const char *name;  /* normalised, see sr_name_normalise */
+    int32_t vpp_stage; /* SR_NO_VPP where the source has none */
+    int64_t id;        /* target_id in trend.db (the smallest of its micro steps), else the order of appearance */
+} sr_target;
+
+typedef struct sr_sheet sr_sheet;
+
+typedef struct {
+    /* what was read; the strings are copied by sr_dataset_seal's caller with sr_dataset_strdup */
+    const char *path;       /* as the user gave it */
+    sr_format format;
+    const char *layout;     /* e.g. "monitor_v1", "monitor_v2", "mixed", "step/rank", "micro_step folded into step" */
+    const char *metric;     /* e.g. "grad_unreduced" */
+    const char **metrics_found;
+    size_t n_metrics_found;
+    bool backward_order;    /* targets appear in backward order in the source (unreduced gradients of msProbe) */
+
+    /* axes, after sr_dataset_seal */
+    const int32_t *ranks;   /* ascending */
+    size_t n_ranks;
+    const sr_target *targets; /* in order of first appearance, lowest rank first */
+    size_t n_targets;
+    const sr_point *points; /* ascending (step, micro_step) */
+    size_t n_points;
+    bool has_micro_step;    /* the source names micro steps */
+
+    size_t n_rows;          /* cells recorded */
+    size_t n_skipped;       /* rows that could not be read */
+    size_t n_superseded;    /* rows replaced by a later run's */
+    sr_warnings warnings;
+
+    struct sr_dataset_priv *priv;
+} sr_dataset;
+
+/* ---- building (readers) ---- */
+
+/* A new empty dataset, or NULL when memory is out. */
+sr_dataset *sr_dataset_new(void);
+void sr_dataset_free(sr_dataset *ds);
+
+/* Copy a string into the dataset's arena. NULL when memory is out. */
+const char *sr_dataset_strdup(sr_dataset *ds, const char *s);
+
+/* The sheet of `rank` (>= 0), made when it is new. Not thread-safe: make all sheets before filling in parallel. */
+sr_sheet *sr_dataset_sheet(sr_dataset *ds, int32_t rank);
+
+/* The column of a target in this sheet, interned by (name, vpp_stage); `name` must be normalised already
+ * (it is copied).  `id` as in sr_target; the smallest wins.  Returns -1 when memory is out. */
+int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_stage, int64_t id);
+
+/* The row of a point in this sheet, made when it is new; fast when asked for the same or the next point
+ * again.  Returns SIZE_MAX when memory is out. */
+size_t sr_sheet_row(sr_sheet *s, int64_t step, int32_t micro_step);
+
+/* Store a norm (never absent). *replaced says whether the cell held something before. False: memory is out. */
+bool sr_sheet_put(sr_sheet *s, size_t row, int32_t column, double norm, bool *replaced);
+
+/* Mark a cell as not recorded again (used by readers that learn late that a column was not collected). */
+void sr_sheet_clear(sr_sheet *s, size_t row, int32_t column);
+
+/* Number of rows and columns so far, and a cell (absent where nothing was stored). */
+size_t sr_sheet_rows(const sr_sheet *s);
+size_t sr_sheet_columns(const sr_sheet *s);
+double sr_sheet_get(const sr_sheet *s, size_t row, int32_t column);
+sr_point sr_sheet_point(const sr_sheet *s, size_t row);
+
+/* Join the sheets into axes. Empty ranks, points and targets are dropped. After this nothing is put any more.
+ * Errors: SR_ENOMEM. An empty dataset is sealed without an error (n_rows 0). */
+sr_status sr_dataset_seal(sr_dataset *ds, sr_err *err);
+
+/* ---- reading (phases) ---- */
+
+/* One series: out[p] for p in [0, n_points), absent where nothing was recorded.
+ * Returns the number of values recorded; 0 when the rank does not have the target at all. */
+size_t sr_dataset_series(const sr_dataset *ds, size_t rank, size_t target, double *out);
+
+/* Does the rank have any value of the target? */
+bool sr_dataset_has(const sr_dataset *ds, size_t rank, size_t target);
+
+/* One cell; absent where nothing was recorded. */
+double sr_dataset_cell(const sr_dataset *ds, size_t rank, size_t target, size_t point);
+
+/* ---- names ---- */
+
+/* Write the normalised form of a parameter's name into out (size cap, always NUL-terminated) and return its
+ * length: the vpp prefix "0:" and the wrapper parts _fsdp_wrapped_module., _orig_mod.,
+ * _checkpoint_wrapped_module. are left out.  *vpp_prefix is the number before the colon, or SR_NO_VPP.
+ * A name that does not fit is cut at cap-1 bytes. */
+size_t sr_name_normalise(const char *name, size_t len, char *out, size_t cap, int32_t *vpp_prefix);
+
+#endif

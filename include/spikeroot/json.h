@@ -1,0 +1,61 @@
+/* JSON in and out, on cJSON.  Contract: docs/output.md.
+ *
+ * Writing: a tree of cJSON items is built with the helpers below and printed by sr_json_print.
+ * Numbers are written exactly; a value that is not finite becomes the string "NaN", "Infinity" or
+ * "-Infinity"; an absent value (SR_ABSENT, see value.h) becomes null.
+ *
+ * Every sr_json_* builder returns the new item (owned by its parent) or NULL when memory is out;
+ * NULL parents are accepted and give NULL, so that a sequence of calls is checked once at the end
+ * (sr_json_print fails when the tree is incomplete: see sr_json_root).
+ */
+#ifndef SPIKEROOT_JSON_H
+#define SPIKEROOT_JSON_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spikeroot/err.h"
+#include "spikeroot/str.h"
+
+/* ---- writing ---- */
+
+/* Members of an object, or (key NULL) elements of an array. */
+cJSON *sr_json_object(cJSON *parent, const char *key);
+cJSON *sr_json_array(cJSON *parent, const char *key);
+cJSON *sr_json_str(cJSON *parent, const char *key, const char *s); /* s NULL: null */
+cJSON *sr_json_int(cJSON *parent, const char *key, int64_t v);
+cJSON *sr_json_num(cJSON *parent, const char *key, double v); /* absent: null; NaN, Inf: string */
+cJSON *sr_json_bool(cJSON *parent, const char *key, bool v);
+cJSON *sr_json_null(cJSON *parent, const char *key);
+
+/* A document's root: {"phase": phase, "schema_version": 1, "tool": {name, version}}. Free with cJSON_Delete. */
+cJSON *sr_json_root(int phase);
+
+/* Print a tree with two-space indent, keys in the order they were added, one LF at the end.
+ * Bytes that are not valid UTF-8 are written as U+FFFD.  Iterative in width, recursive in depth only. */
+sr_status sr_json_print(const cJSON *root, sr_str *out, sr_err *err);
+
+/* ---- reading ---- */
+
+/* Read a whole file ("-": standard input) as one JSON document of at most `limit` bytes (0: 1 GiB).
+ * Bare NaN, Infinity and -Infinity (as Python writes them) are accepted and become strings of that name;
+ * trailing garbage, an embedded NUL and a second document are errors that name the byte offset.
+ * The caller frees *out with cJSON_Delete. */
+sr_status sr_json_read_file(const char *path, size_t limit, cJSON **out, sr_err *err);
+
+/* The same for text in memory; `name` is used in messages. */
+sr_status sr_json_parse(const char *text, size_t len, const char *name, cJSON **out, sr_err *err);
+
+/* A number as sr_json_num wrote it: number, "NaN", "Infinity", "-Infinity"; null or missing gives SR_ABSENT.
+ * False for any other type. */
+bool sr_json_get_num(const cJSON *item, double *out);
+
+/* An integer within +-2^53 (a number without a fraction). False for anything else, *out untouched. */
+bool sr_json_get_int(const cJSON *item, int64_t *out);
+
+/* The string, or NULL if item is NULL or no string. Owned by the tree. */
+const char *sr_json_get_str(const cJSON *item);
+
+#endif

@@ -1,0 +1,31 @@
+/* Growing strings. */
+#ifndef SPIKEROOT_STR_H
+#define SPIKEROOT_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A zeroed sr_str is a valid empty string.  `s` is NULL until something was added, else NUL-terminated.
+ * When memory runs out `failed` is set and stays set; further calls do nothing.  Check it once at the end. */
+typedef struct {
+    char *s;
+    size_t len, cap;
+    bool failed;
+} sr_str;
+
+void sr_str_add(sr_str *b, const char *s);
+void sr_str_addn(sr_str *b, const char *s, size_t n);
+void sr_str_addc(sr_str *b, char c);
+void sr_str_addf(sr_str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The text ("" if nothing was added). Owned by `b`. */
+const char *sr_str_text(const sr_str *b);
+
+/* Free the memory and make `b` empty again. */
+void sr_str_fini(sr_str *b);
+
+/* Order two strings so that runs of digits compare by value: "rank2" before "rank10".
+ * <0, 0, >0 as strcmp; strings that differ only in leading zeros fall back to strcmp. */
+int sr_strnatcmp(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,447 @@
+#include "spikeroot/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "spikeroot/mem.h"
+
+/* A chained index over dense entries: buckets hold entry+1, next[] links entries of one bucket. */
+typedef struct {
+    uint32_t *bucket, *next;
+    size_t n_buckets, cap_next;
+} index_map;
+
+typedef struct {
+    const char *name;
+    size_t len;
+    int32_t vpp_stage;
+    int64_t id;
+    uint64_t hash;
+} column;
+
+struct sr_sheet {
+    int32_t rank;
+    sr_arena *arena; /* names: own arena, so that threads fill sheets without a lock */
+    struct {
+        column *items;
+        size_t n, cap;
+    } cols;
+    struct {
+        sr_point *items;
+        size_t n, cap;
+    } rows;
+    index_map col_map, row_map;
+    double *cells; /* rows.n x stride */
+    size_t stride, cap_rows;
+    size_t last_row;
+};
+
+struct sr_dataset_priv {
+    sr_arena *arena;
+    struct {
+        sr_sheet **items;
+        size_t n, cap;
+    } sheets;
+    /* after sealing: for each rank the sheet's column of a target (-1: none) and the row of a point (-1: none) */
+    int32_t **col_of;
+    int32_t **row_of;
+};
+
+/* ---- the index map ---- */
+
+static bool map_rehash(index_map *m, size_t n, uint64_t (*hash_of)(const void *, size_t), const void *ctx) {
+    size_t want = m->n_buckets == 0 ? 64 : m->n_buckets * 2;
+    uint32_t *b = calloc(want, sizeof *b);
+    if (b == NULL) return false;
+    free(m->bucket);
+    m->bucket = b;
+    m->n_buckets = want;
+    for (size_t i = 0; i < n; i++) {
+        size_t h = (size_t)(hash_of(ctx, i) & (want - 1));
+        m->next[i] = b[h];
+        b[h] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* Enter entry `i` (the next dense index) under `hash`. */
+static bool map_add(index_map *m, size_t i, uint64_t hash, uint64_t (*hash_of)(const void *, size_t),
+                    const void *ctx) {
+    if (i >= UINT32_MAX - 1 || !sr_grow((void **)&m->next, &m->cap_next, i + 1, sizeof *m->next)) return false;
+    if (i >= m->n_buckets && !map_rehash(m, i, hash_of, ctx)) return false;
+    size_t h = (size_t)(hash & (m->n_buckets - 1));
+    m->next[i] = m->bucket[h];
+    m->bucket[h] = (uint32_t)i + 1;
+    return true;
+}
+
+static uint32_t map_first(const index_map *m, uint64_t hash) {
+    return m->n_buckets == 0 ? 0 : m->bucket[hash & (m->n_buckets - 1)];
+}
+
+static void map_fini(index_map *m) {
+    free(m->bucket);
+    free(m->next);
+}
+
+static uint64_t mix(uint64_t h) { /* splitmix64's finaliser */
+    h ^= h >> 30;
+    h *= UINT64_C(0xbf58476d1ce4e5b9);
+    h ^= h >> 27;
+    h *= UINT64_C(0x94d049bb133111eb);
+    return h ^ (h >> 31);
+}
+
+static uint64_t hash_point(sr_point p) {
+    return mix((uint64_t)p.step * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(int64_t)p.micro_step);
+}
+
+static uint64_t hash_name(const char *s, size_t len, int32_t vpp_stage) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(int64_t)vpp_stage; /* FNV-1a */
+    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(0x100000001b3);
+    return mix(h);
+}
+
+static uint64_t row_hash(const void *ctx, size_t i) { return hash_point(((const sr_sheet *)ctx)->rows.items[i]); }
+static uint64_t col_hash(const void *ctx, size_t i) { return ((const sr_sheet *)ctx)->cols.items[i].hash; }
+
+/* ---- building ---- */
+
+sr_dataset *sr_dataset_new(void) {
+    sr_dataset *ds = calloc(1, sizeof *ds);
+    if (ds == NULL) return NULL;
+    ds->priv = calloc(1, sizeof *ds->priv);
+    if (ds->priv != NULL) ds->priv->arena = sr_arena_new();
+    if (ds->priv == NULL || ds->priv->arena == NULL) {
+        free(ds->priv);
+        free(ds);
+        return NULL;
+    }
+    return ds;
+}
+
+static void sheet_free(sr_sheet *s) {
+    if (s == NULL) return;
+    map_fini(&s->col_map);
+    map_fini(&s->row_map);
+    free(s->cols.items);
+    free(s->rows.items);
+    free(s->cells);
+    sr_arena_free(s->arena);
+    free(s);
+}
+
+void sr_dataset_free(sr_dataset *ds) {
+    if (ds == NULL) return;
+    for (size_t i = 0; i < ds->priv->sheets.n; i++) sheet_free(ds->priv->sheets.items[i]);
+    free(ds->priv->sheets.items);
+    sr_arena_free(ds->priv->arena);
+    free(ds->priv);
+    sr_warnings_fini(&ds->warnings);
+    free(ds);
+}
+
+const char *sr_dataset_strdup(sr_dataset *ds, const char *s) { return sr_arena_strdup(ds->priv->arena, s); }
+
+sr_sheet *sr_dataset_sheet(sr_dataset *ds, int32_t rank) {
+    struct sr_dataset_priv *p = ds->priv;
+    for (size_t i = p->sheets.n; i-- > 0;)
+        if (p->sheets.items[i]->rank == rank) return p->sheets.items[i];
+    if (!SR_GROW(&p->sheets, p->sheets.n + 1)) return NULL;
+    sr_sheet *s = calloc(1, sizeof *s);
+    if (s == NULL) return NULL;
+    s->rank = rank;
+    s->arena = sr_arena_new();
+    if (s->arena == NULL) {
+        free(s);
+        return NULL;
+    }
+    p->sheets.items[p->sheets.n++] = s;
+    return s;
+}
+
+/* Make the cells at least rows x cols; the stride doubles so that a growing set of columns is moved rarely. */
+static bool reserve_cells(sr_sheet *s, size_t rows, size_t cols) {
+    const double none = sr_absent_value();
+    if (cols > s->stride) {
+        size_t stride = s->stride == 0 ? 16 : s->stride;
+        while (stride < cols) stride += stride / 2 + 8;
+        size_t cap = s->cap_rows == 0 ? 16 : s->cap_rows;
+        if (cap > SIZE_MAX / sizeof(double) / stride) return false;
+        double *moved = malloc(cap * stride * sizeof *moved);
+        if (moved == NULL) return false;
+        for (size_t r = 0; r < s->rows.n; r++) {
+            if (s->stride > 0) memcpy(moved + r * stride, s->cells + r * s->stride, s->stride * sizeof *moved);
+            for (size_t c = s->stride; c < stride; c++) moved[r * stride + c] = none;
+        }
+        free(s->cells);
+        s->cells = moved;
+        s->stride = stride;
+        s->cap_rows = cap;
+    }
+    if (rows > s->cap_rows) {
+        size_t cap = s->cap_rows * 2 > rows ? s->cap_rows * 2 : rows;
+        double *p = sr_reallocarray(s->cells, cap, s->stride * sizeof *p);
+        if (p == NULL) return false;
+        s->cells = p;
+        s->cap_rows = cap;
+    }
+    return true;
+}
+
+int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_stage, int64_t id) {
+    uint64_t h = hash_name(name, len, vpp_stage);
+    for (uint32_t e = map_first(&s->col_map, h); e != 0; e = s->col_map.next[e - 1]) {
+        column *c = &s->cols.items[e - 1];
+        if (c->hash == h && c->vpp_stage == vpp_stage && c->len == len && memcmp(c->name, name, len) == 0) {
+            if (id < c->id) c->id = id;
+            return (int32_t)(e - 1);
+        }
+    }
+    size_t i = s->cols.n;
+    if (i >= INT32_MAX || !SR_GROW(&s->cols, i + 1) || !reserve_cells(s, s->rows.n, i + 1)) return -1;
+    char *copy = sr_arena_strndup(s->arena, name, len);
+    if (copy == NULL) return -1;
+    s->cols.items[i] = (column){copy, len, vpp_stage, id, h};
+    if (!map_add(&s->col_map, i, h, col_hash, s)) return -1;
+    s->cols.n++;
+    return (int32_t)i;
+}
+
+size_t sr_sheet_row(sr_sheet *s, int64_t step, int32_t micro_step) {
+    sr_point p = {step, micro_step};
+    for (size_t k = 0; k < 2 && s->last_row + k < s->rows.n; k++) {
+        sr_point *q = &s->rows.items[s->last_row + k];
+        if (q->step == step && q->micro_step == micro_step) return s->last_row += k;
+    }
+    uint64_t h = hash_point(p);
+    for (uint32_t e = map_first(&s->row_map, h); e != 0; e = s->row_map.next[e - 1]) {
+        sr_point *q = &s->rows.items[e - 1];
+        if (q->step == step && q->micro_step == micro_step) return s->last_row = e - 1;
+    }
+    size_t i = s->rows.n;
+    if (i >= INT32_MAX || !SR_GROW(&s->rows, i + 1) || !reserve_cells(s, i + 1, s->cols.n > 0 ? s->cols.n : 1))
+        return SIZE_MAX;
+    s->rows.items[i] = p;
+    if (!map_add(&s->row_map, i, h, row_hash, s)) return SIZE_MAX;
+    const double none = sr_absent_value();
+    for (size_t c = 0; c < s->stride; c++) s->cells[i * s->stride + c] = none;
+    s->rows.n++;
+    return s->last_row = i;
+}
+
+bool sr_sheet_put(sr_sheet *s, size_t row, int32_t col, double norm, bool *replaced) {
+    if (row == SIZE_MAX || col < 0) return false;
+    double *cell = &s->cells[row * s->stride + (size_t)col];
+    *replaced = !sr_absent(*cell);
+    *cell = norm;
+    return true;
+}
+
+void sr_sheet_clear(sr_sheet *s, size_t row, int32_t col) {
+    s->cells[row * s->stride + (size_t)col] = sr_absent_value();
+}
+
+size_t sr_sheet_rows(const sr_sheet *s) { return s->rows.n; }
+size_t sr_sheet_columns(const sr_sheet *s) { return s->cols.n; }
+double sr_sheet_get(const sr_sheet *s, size_t row, int32_t col) { return s->cells[row * s->stride + (size_t)col]; }
+sr_point sr_sheet_point(const sr_sheet *s, size_t row) { return s->rows.items[row]; }
+
+/* ---- sealing ---- */
+
+static int cmp_point(const void *a, const void *b) {
+    const sr_point *x = a, *y = b;
+    if (x->step != y->step) return x->step < y->step ? -1 : 1;
+    return (x->micro_step > y->micro_step) - (x->micro_step < y->micro_step);
+}
+
+static int cmp_sheet(const void *a, const void *b) {
+    const sr_sheet *const *x = a, *const *y = b;
+    return ((*x)->rank > (*y)->rank) - ((*x)->rank < (*y)->rank);
+}
+
+/* Which rows and columns of a sheet hold anything; returns the number of cells recorded. */
+static size_t used(const sr_sheet *s, bool *row_used, bool *col_used) {
+    size_t n = 0;
+    for (size_t r = 0; r < s->rows.n; r++)
+        for (size_t c = 0; c < s->cols.n; c++)
+            if (!sr_absent(s->cells[r * s->stride + c])) {
+                row_used[r] = col_used[c] = true;
+                n++;
+            }
+    return n;
+}
+
+typedef struct {
+    bool *row, *col;
+} usage;
+
+static void usage_free(usage *u, size_t n) {
+    for (size_t i = 0; u != NULL && i < n; i++) {
+        free(u[i].row);
+        free(u[i].col);
+    }
+    free(u);
+}
+
+/* Keep the sheets that hold something, in order of rank. */
+static usage *find_usage(sr_dataset *ds) {
+    struct sr_dataset_priv *p = ds->priv;
+    qsort(p->sheets.items, p->sheets.n, sizeof *p->sheets.items, cmp_sheet);
+    usage *u = calloc(p->sheets.n + 1, sizeof *u);
+    if (u == NULL) return NULL;
+    size_t kept = 0;
+    ds->n_rows = 0;
+    for (size_t i = 0; i < p->sheets.n; i++) {
+        sr_sheet *s = p->sheets.items[i];
+        u[kept].row = calloc(s->rows.n + 1, sizeof(bool));
+        u[kept].col = calloc(s->cols.n + 1, sizeof(bool));
+        if (u[kept].row == NULL || u[kept].col == NULL) {
+            usage_free(u, kept + 1);
+            return NULL;
+        }
+        size_t n = used(s, u[kept].row, u[kept].col);
+        if (n == 0) {
+            sheet_free(s);
+            free(u[kept].row);
+            free(u[kept].col);
+            u[kept] = (usage){NULL, NULL};
+            p->sheets.items[i] = NULL;
+            continue;
+        }
+        ds->n_rows += n;
+        p->sheets.items[kept++] = s;
+    }
+    p->sheets.n = kept;
+    return u;
+}
+
+/* The union of all sheets' points, sorted. */
+static bool seal_points(sr_dataset *ds, const usage *u) {
+    struct sr_dataset_priv *p = ds->priv;
+    struct {
+        sr_point *items;
+        size_t n, cap;
+    } all = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->sheets.n; i++) {
+        const sr_sheet *s = p->sheets.items[i];
+        if (!(ok = SR_GROW(&all, all.n + s->rows.n))) break;
+        size_t sorted = all.n; /* ranks share most points: only the new ones are sorted in */
+        for (size_t r = 0; r < s->rows.n; r++)
+            if (u[i].row[r] &&
+                (sorted == 0 || bsearch(&s->rows.items[r], all.items, sorted, sizeof *all.items, cmp_point) == NULL))
+                all.items[all.n++] = s->rows.items[r];
+        if (all.n == sorted) continue;
+        qsort(all.items, all.n, sizeof *all.items, cmp_point);
+        size_t n = 0;
+        for (size_t k = 0; k < all.n; k++)
+            if (n == 0 || cmp_point(&all.items[n - 1], &all.items[k]) != 0) all.items[n++] = all.items[k];
+        all.n = n;
+    }
+    sr_point *points = ok ? sr_arena_calloc(p->arena, all.n, sizeof *points) : NULL;
+    if (points != NULL) {
+        if (all.n > 0) memcpy(points, all.items, all.n * sizeof *points);
+        ds->points = points;
+        ds->n_points = all.n;
+        for (size_t k = 0; k < all.n; k++) ds->has_micro_step = ds->has_micro_step || points[k].micro_step != SR_NO_MICRO;
+    }
+    free(all.items);
+    return points != NULL;
+}
+
+/* Global targets in order of first appearance: a scratch sheet serves as the interning table. */
+static bool seal_targets(sr_dataset *ds, const usage *u) {
+    struct sr_dataset_priv *p = ds->priv;
+    sr_sheet *table = calloc(1, sizeof *table);
+    if (table == NULL) return false;
+    table->arena = p->arena; /* names must outlive the table */
+    p->col_of = sr_arena_calloc(p->arena, p->sheets.n, sizeof *p->col_of);
+    bool ok = p->col_of != NULL;
+    for (size_t i = 0; ok && i < p->sheets.n; i++) {
+        const sr_sheet *s = p->sheets.items[i];
+        for (size_t c = 0; ok && c < s->cols.n; c++)
+            if (u[i].col[c]) {
+                const column *k = &s->cols.items[c];
+                ok = sr_sheet_column(table, k->name, k->len, k->vpp_stage, k->id) >= 0;
+            }
+    }
+    size_t n = table->cols.n;
+    for (size_t i = 0; ok && i < p->sheets.n; i++) {
+        const sr_sheet *s = p->sheets.items[i];
+        int32_t *map = sr_arena_calloc(p->arena, n, sizeof *map);
+        if (!(ok = map != NULL)) break;
+        for (size_t t = 0; t < n; t++) map[t] = -1;
+        for (size_t c = 0; c < s->cols.n; c++)
+            if (u[i].col[c]) {
+                const column *k = &s->cols.items[c];
+                map[sr_sheet_column(table, k->name, k->len, k->vpp_stage, k->id)] = (int32_t)c;
+            }
+        p->col_of[i] = map;
+    }
+    sr_target *targets = ok ? sr_arena_calloc(p->arena, n, sizeof *targets) : NULL;
+    for (size_t t = 0; targets != NULL && t < n; t++)
+        targets[t] = (sr_target){table->cols.items[t].name, table->cols.items[t].vpp_stage, table->cols.items[t].id};
+    ds->targets = targets;
+    ds->n_targets = targets != NULL ? n : 0;
+    table->arena = NULL;
+    sheet_free(table);
+    return targets != NULL;
+}
+
+static bool seal_rows(sr_dataset *ds) {
+    struct sr_dataset_priv *p = ds->priv;
+    p->row_of = sr_arena_calloc(p->arena, p->sheets.n, sizeof *p->row_of);
+    if (p->row_of == NULL) return false;
+    for (size_t i = 0; i < p->sheets.n; i++) {
+        const sr_sheet *s = p->sheets.items[i];
+        int32_t *map = sr_arena_calloc(p->arena, ds->n_points, sizeof *map);
+        if (map == NULL) return false;
+        for (size_t k = 0; k < ds->n_points; k++) map[k] = -1;
+        for (size_t r = 0; r < s->rows.n; r++) {
+            const sr_point *at = bsearch(&s->rows.items[r], ds->points, ds->n_points, sizeof *ds->points, cmp_point);
+            if (at != NULL) map[at - ds->points] = (int32_t)r;
+        }
+        p->row_of[i] = map;
+    }
+    return true;
+}
+
+sr_status sr_dataset_seal(sr_dataset *ds, sr_err *err) {
+    struct sr_dataset_priv *p = ds->priv;
+    usage *u = find_usage(ds);
+    bool ok = u != NULL && seal_points(ds, u) && seal_targets(ds, u) && seal_rows(ds);
+    int32_t *ranks = ok ? sr_arena_calloc(p->arena, p->sheets.n, sizeof *ranks) : NULL;
+    if (ranks != NULL) {
+        for (size_t i = 0; i < p->sheets.n; i++) ranks[i] = p->sheets.items[i]->rank;
+        ds->ranks = ranks;
+        ds->n_ranks = p->sheets.n;
+    }
+    usage_free(u, p->sheets.n);
+    return ranks != NULL && !ds->warnings.failed ? SR_OK : sr_fail_mem(err);
+}
+
+/* ---- reading ---- */
+
+bool sr_dataset_has(const sr_dataset *ds, size_t rank, size_t target) {
+    return ds->priv->col_of[rank][target] >= 0;
+}
+
+size_t sr_dataset_series(const sr_dataset *ds, size_t rank, size_t target, double *out) {
+    const sr_sheet *s = ds->priv->sheets.items[rank];
+    int32_t c = ds->priv->col_of[rank][target];
+    const int32_t *row_of = ds->priv->row_of[rank];
+    const double none = sr_absent_value();
+    size_t n = 0;
+    for (size_t p = 0; p < ds->n_points; p++) {
+        out[p] = c < 0 || row_of[p] < 0 ? none : s->cells[(size_t)row_of[p] * s->stride + (size_t)c];
+        n += !sr_absent(out[p]);
+    }
+    return n;
+}
+
+double sr_dataset_cell(const sr_dataset *ds, size_t rank, size_t target, size_t point) {
+    const sr_sheet *s = ds->priv->sheets.items[rank];
+    int32_t c = ds->priv->col_of[rank][target], r = ds->priv->row_of[rank][point];
+    return c < 0 || r < 0 ? sr_absent_value() : s->cells[(size_t)r * s->stride + (size_t)c];
+}
