@@ -1,0 +1,28 @@
+/* What a back-end of the reader layer provides.  reader.c finds the format and dispatches. */
+#ifndef SR_READER_INTERNAL_H
+#define SR_READER_INTERNAL_H
+
+#include "spikeroot/reader.h"
+
+typedef struct {
+    sr_format format;
+    /* Prepare to read `path`. *state belongs to the back-end and is freed by close. */
+    sr_status (*open)(const char *path, const sr_read_opts *opts, void **state, sr_err *err);
+    /* Fill a new dataset, sealed. */
+    sr_status (*load)(void *state, sr_dataset **out, sr_err *err);
+    /* As sr_reader_details. */
+    sr_status (*details)(void *state, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
+                         sr_err *err);
+    void (*close)(void *state);
+} sr_backend;
+
+extern const sr_backend sr_backend_trend_db, sr_backend_monitor_csv, sr_backend_dump_stat;
+
+/* Choose the metric to read: `wanted` if it is among the `n` names found, else (wanted NULL) grad_unreduced, then
+ * grad_reduced, then parameters_grad.  Returns its index. Errors: SR_EINPUT, -1: the message lists what was found. */
+long sr_choose_metric(const char *path, const char *wanted, const char *const *found, size_t n, sr_err *err);
+
+/* Which back-end can read `path`, by content; NULL with an error when none can. */
+const sr_backend *sr_probe(const char *path, sr_err *err);
+
+#endif
