@@ -1,0 +1,153 @@
+# spikeroot: `make help` lists the targets.
+#
+# CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours: they are added after ours. V=1 shows the commands.
+# BUILD=dir builds in another directory, where the program is then too (default: build, and ./spikeroot).
+
+BUILD     ?= build
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+PKG_CONFIG ?= pkg-config
+V         ?= 0
+
+Q := $(if $(filter 1,$(V)),,@)
+say = @$(if $(filter 1,$(V)),:,printf '  %-7s %s\n' $(1) $(2))
+
+VERSION := $(shell sed -n 's/^\#define SR_VERSION "\(.*\)"/\1/p' include/spikeroot/version.h)
+BIN     := $(if $(filter build,$(BUILD)),spikeroot,$(BUILD)/spikeroot)
+LIB     := $(BUILD)/libspikeroot.a
+
+LIB_SRCS  := $(sort $(wildcard src/*/*.c))
+LIB_OBJS  := $(LIB_SRCS:%.c=$(BUILD)/%.o)
+MAIN_OBJ  := $(BUILD)/src/main.o
+UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_BINS := $(UNIT_SRCS:%.c=$(BUILD)/%)
+C_FILES   := $(wildcard src/main.c) $(LIB_SRCS) $(UNIT_SRCS)
+H_FILES   := $(sort $(wildcard include/spikeroot/*.h src/*/*.h tests/unit/*.h))
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wformat=2 -Wstrict-prototypes \
+        -Wmissing-prototypes -Wcast-qual -Wvla -Wundef -Wswitch-enum
+# -fPIE and the linker flags below are for Linux; HARDEN= and LDHARDEN= leave hardening out.
+HARDEN   := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+ifeq ($(shell uname -s),Linux)
+LDHARDEN := -pie -Wl,-z,relro,-z,now
+endif
+SANITIZE :=
+
+DEP_CFLAGS  := $(shell $(PKG_CONFIG) --cflags sqlite3 libcjson 2>/dev/null)
+DEP_LIBS    := $(or $(shell $(PKG_CONFIG) --libs sqlite3 libcjson 2>/dev/null),-lsqlite3 -lcjson)
+TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags cmocka 2>/dev/null)
+TEST_LIBS   := $(or $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null),-lcmocka)
+
+ALL_CPPFLAGS := -D_POSIX_C_SOURCE=200809L -Iinclude $(DEP_CFLAGS) $(CPPFLAGS)
+ALL_CFLAGS   := -std=c11 -O2 -g $(WARN) $(HARDEN) $(SANITIZE) -pthread $(CFLAGS)
+ALL_LDFLAGS  := $(LDHARDEN) $(SANITIZE) -pthread $(LDFLAGS)
+ALL_LDLIBS   := $(DEP_LIBS) -lpthread -lm $(LDLIBS)
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all check check-unit check-cli unit-programs asan tsan valgrind bench lint format install uninstall dist \
+        clean demo help FORCE
+
+all: $(BIN) ## build ./spikeroot (the default)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@echo "Variables: BUILD= PREFIX= DESTDIR= CC= CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= V=1"
+
+# A file that changes when the text does, so that other flags or another list of sources rebuild what they should.
+define stamp
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ 2>/dev/null || printf '%s\n' '$(subst ','\'',$(1))' >$@
+endef
+$(BUILD)/flags: FORCE
+	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(TEST_CFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) $(TEST_LIBS))
+$(BUILD)/sources: FORCE
+	$(call stamp,$(LIB_SRCS))
+FORCE:
+
+# What is missing is said here, once, before the compiler says it forty times.
+define need
+	@mkdir -p $(@D)
+	@printf '%s\n' $(1) 'int main(void) { return 0; }' >$@.c
+	@$(CC) $(ALL_CPPFLAGS) $(2) $(CFLAGS) $@.c $(ALL_LDFLAGS) $(3) $(ALL_LDLIBS) -o $@.out 2>$@.log || { cat $@.log >&2; \
+		echo 'make: a compiler or library is missing (see above): run `sh setup.sh`, then make again' >&2; exit 1; }
+	@rm -f $@.c $@.out $@.log; touch $@
+endef
+$(BUILD)/have-libs: $(BUILD)/flags
+	$(call need,'#include <sqlite3.h>' '#include <cjson/cJSON.h>',,)
+$(BUILD)/have-cmocka: $(BUILD)/flags $(BUILD)/have-libs
+	$(call need,'#include <stdarg.h>' '#include <stddef.h>' '#include <stdint.h>' '#include <setjmp.h>' '#include <cmocka.h>',$(TEST_CFLAGS),$(TEST_LIBS))
+
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/have-libs
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(LIB): $(LIB_OBJS) $(BUILD)/sources
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJS)
+
+$(BIN): $(MAIN_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(MAIN_OBJ) $(LIB) $(ALL_LDLIBS) -o $@
+
+# A unit test may include the private headers of the module it tests.
+$(BUILD)/tests/unit/%: tests/unit/%.c $(LIB) $(BUILD)/flags | $(BUILD)/have-cmocka
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -Isrc $(TEST_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< $(LIB) $(ALL_LDFLAGS) \
+		$(TEST_LIBS) $(ALL_LDLIBS) -o $@
+
+-include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_BINS:=.d)
+
+unit-programs: $(UNIT_BINS)
+
+check: $(BIN) $(UNIT_BINS) ## all tests: unit, command line, recorded cases, schemas
+	@sh tests/check.sh $(BIN) unit cli golden schema -- $(UNIT_BINS)
+
+check-unit: $(UNIT_BINS) ## the unit tests only
+	@sh tests/check.sh $(BIN) unit -- $(UNIT_BINS)
+
+check-cli: $(BIN) ## the command line, recorded cases and schemas only
+	@sh tests/check.sh $(BIN) cli golden schema --
+
+ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+TSAN := -fsanitize=thread
+
+asan: ## tests and sample files under the address and undefined-behaviour sanitizers
+	@$(MAKE) BUILD=$(BUILD)-asan SANITIZE='$(ASAN)' HARDEN= LDHARDEN= check
+	@sh tests/samples.sh $(BUILD)-asan/spikeroot
+
+tsan: ## tests under the thread sanitizer
+	@$(MAKE) BUILD=$(BUILD)-tsan SANITIZE='$(TSAN)' HARDEN=-fPIE LDHARDEN=-pie check
+
+valgrind: $(BIN) $(UNIT_BINS) ## tests under valgrind
+	@command -v valgrind >/dev/null || { echo 'make valgrind: valgrind is not installed' >&2; exit 1; }
+	@WRAP='valgrind -q --leak-check=full --error-exitcode=99' sh tests/check.sh $(BIN) unit cli -- $(UNIT_BINS)
+
+bench: $(BIN) ## time and memory against sqlite3 and wc -l (minutes; needs 1 GB in $TMPDIR)
+	@sh tests/bench/bench.sh ./$(BIN)
+
+lint: ## gcc and clang with -Werror, include rules, cppcheck, shellcheck
+	@CC='$(CC)' CPPFLAGS='$(ALL_CPPFLAGS) $(TEST_CFLAGS)' WARN='$(WARN)' sh tests/lint/lint.sh $(C_FILES)
+
+format: ## clang-format over all sources
+	clang-format -i $(C_FILES) $(H_FILES)
+
+demo: $(BIN) ## phase 1 and phase 2 on a recorded spike
+	@sh tests/demo.sh ./$(BIN)
+
+install: $(BIN) ## install under $(DESTDIR)$(PREFIX)
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/spikeroot/schema'
+	install -m 755 $(BIN) '$(DESTDIR)$(PREFIX)/bin/spikeroot'
+	install -m 644 docs/schema/*.json '$(DESTDIR)$(PREFIX)/share/spikeroot/schema'
+
+uninstall: ## remove what install put there
+	rm -f '$(DESTDIR)$(PREFIX)/bin/spikeroot'
+	rm -rf '$(DESTDIR)$(PREFIX)/share/spikeroot'
+
+dist: ## spikeroot-VERSION.tar.gz of the last commit
+	git archive --format=tar.gz --prefix=spikeroot-$(VERSION)/ -o spikeroot-$(VERSION).tar.gz HEAD
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan spikeroot spikeroot-$(VERSION).tar.gz
