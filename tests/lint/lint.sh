@@ -1,0 +1,53 @@
+#!/bin/sh
+# Static checks: lint.sh FILE.c...   (called by make lint, which sets CC, CPPFLAGS and WARN)
+# Runs every check, then exits 1 if any failed.  A tool that is not installed is named and passed over.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.." || exit 1
+failed=0
+fail() {
+    echo "lint: $1 FAILED"
+    failed=1
+}
+
+if [ $# -eq 0 ]; then echo 'lint: no C files' >&2; exit 1; fi
+
+seen=
+for cc in gcc clang "${CC:-cc}"; do
+    command -v "$cc" >/dev/null 2>&1 || { echo "lint: $cc is not installed, passed over"; continue; }
+    # cc is gcc or clang again on most systems
+    version=$("$cc" --version | sed -n 1p | sed "s/^[^ ]* //")
+    case $seen in *"<$version>"*) continue ;; esac
+    seen="$seen<$version>"
+    echo "lint: $cc -Werror"
+    # Compiled, not only parsed: some warnings need the optimiser.
+    # shellcheck disable=SC2016,SC2086 # $1 is for the inner sh; flags are lists
+    printf '%s\n' "$@" | xargs -P 2 -I '{}' "$cc" -std=c11 -O2 $CPPFLAGS -Isrc $WARN -Werror -pthread -c '{}' \
+        -o /dev/null || fail "$cc"
+done
+
+echo 'lint: include rules'
+sh "$here/includes.sh" || fail 'include rules'
+
+if command -v cppcheck >/dev/null 2>&1; then
+    echo 'lint: cppcheck'
+    cppcheck -q -j 2 --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+        --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc \
+        src || fail cppcheck
+else
+    echo 'lint: cppcheck is not installed, passed over'
+fi
+
+scripts="setup.sh $(find tests -name '*.sh' | sort)"
+echo 'lint: shell scripts'
+for s in $scripts; do sh -n "$s" || fail "sh -n $s"; done
+bash -n .ci/run || fail 'bash -n .ci/run'
+if command -v shellcheck >/dev/null 2>&1; then
+    # shellcheck disable=SC2086 # a list of files
+    shellcheck $scripts .ci/run || fail shellcheck
+else
+    echo 'lint: shellcheck is not installed, passed over'
+fi
+
+[ $failed -eq 0 ] && echo 'lint: no findings'
+exit $failed
