@@ -27,7 +27,8 @@ H_FILES   := $(sort $(wildcard include/spikeroot/*.h src/*/*.h tests/unit/*.h))
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wformat=2 -Wstrict-prototypes \
         -Wmissing-prototypes -Wcast-qual -Wvla -Wundef -Wswitch-enum
 # -fPIE and the linker flags below are for Linux; HARDEN= and LDHARDEN= leave hardening out.
-HARDEN   := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+# Fortified functions need the optimiser: not with CFLAGS=-O0.
+HARDEN   := $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) -fstack-protector-strong -fPIE
 ifeq ($(shell uname -s),Linux)
 LDHARDEN := -pie -Wl,-z,relro,-z,now
 endif
@@ -45,7 +46,7 @@ ALL_LDLIBS   := $(DEP_LIBS) -lpthread -lm $(LDLIBS)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check check-unit check-cli unit-programs asan tsan valgrind bench lint format install uninstall dist \
+.PHONY: all check check-unit check-cli asan tsan valgrind bench lint format install uninstall dist \
         clean demo help FORCE
 
 all: $(BIN) ## build ./spikeroot (the default)
@@ -99,8 +100,6 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(LIB) $(BUILD)/flags | $(BUILD)/have-cmoc
 		$(TEST_LIBS) $(ALL_LDLIBS) -o $@
 
 -include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_BINS:=.d)
-
-unit-programs: $(UNIT_BINS)
 
 check: $(BIN) $(UNIT_BINS) ## all tests: unit, command line, recorded cases, schemas
 	@sh tests/check.sh $(BIN) unit cli golden schema -- $(UNIT_BINS)
