@@ -11,7 +11,7 @@ run() {
     "$@"
 }
 
-echo '# A run on four GPUs, eight micro batches a step, recorded by msProbe. At one place a gradient overflowed.'
+echo '# Two ranks, four micro batches a step, recorded by msProbe. In one micro batch a gradient overflowed.'
 run "$bin" phase1 $case/trend.db -o "$out/p1.json"
 run "$bin" phase2 --phase1 "$out/p1.json" -o "$out/p2.json"
 echo

@@ -55,7 +55,7 @@ for name in "$@"; do
     (
         cd "$tmp/cwd" || exit 99
         unset CDPATH ENV
-        PATH=$tmp/bin:$PATH LC_ALL=C TMPDIR=$tmp exec timeout "${TEST_TIMEOUT:-60}" sh "$here/cases/$name/case.sh"
+        CLI_LIB=$here/lib.sh PATH=$tmp/bin:$PATH LC_ALL=C TMPDIR=$tmp exec timeout "${TEST_TIMEOUT:-60}" sh "$here/cases/$name/case.sh"
     ) >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
     rc=$?
     # A case that cannot run on this machine (root, no /dev/full) ends with status 77 and says why.

@@ -38,13 +38,14 @@ else
     echo 'lint: cppcheck is not installed, passed over'
 fi
 
-scripts="setup.sh $(find tests -name '*.sh' | sort)"
+scripts="setup.sh $(find tests -name '*.sh' ! -name case.sh ! -name lib.sh | sort)"
+cases="tests/cli/lib.sh $(find tests -name case.sh | sort)"
 echo 'lint: shell scripts'
-for s in $scripts; do sh -n "$s" || fail "sh -n $s"; done
+for s in $scripts $cases; do sh -n "$s" || fail "sh -n $s"; done
 bash -n .ci/run || fail 'bash -n .ci/run'
 if command -v shellcheck >/dev/null 2>&1; then
-    # shellcheck disable=SC2086 # a list of files
-    shellcheck $scripts .ci/run || fail shellcheck
+    # shellcheck disable=SC2086 # lists of files
+    { shellcheck $scripts .ci/run && shellcheck -s sh -e SC1090,SC1091 $cases; } || fail shellcheck
 else
     echo 'lint: shellcheck is not installed, passed over'
 fi

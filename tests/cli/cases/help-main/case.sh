@@ -1,0 +1,2 @@
+# Asked for: stdout, exit 0.
+spikeroot --help

@@ -1,0 +1,2 @@
+# Not asked for: stderr, exit 2, nothing on stdout.
+spikeroot

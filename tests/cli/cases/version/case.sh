@@ -1,0 +1,3 @@
+. "$CLI_LIB"
+try spikeroot --version
+try spikeroot -V
