@@ -1,0 +1,398 @@
+/* Finding the monitor CSV files below a path, and the order in which their rows count. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "monitor_csv_internal.h"
+#include "spikeroot/str.h"
+
+/* Where the walk stands: what the directories above say. */
+typedef struct {
+    const char *run_dir; /* the nearest directory that names a rank, NULL if none does */
+    int32_t rank;
+    int64_t stamp;
+    int month;
+} place;
+
+typedef struct {
+    dev_t dev;
+    ino_t ino;
+} dir_id;
+
+typedef struct {
+    sr_arena *arena;
+    csv_files *files;
+    sr_warnings *w;
+    struct {
+        dir_id *items; /* all directories visited: a loop of symbolic links ends, and none is read twice */
+        size_t n, cap;
+    } seen;
+    char *block; /* CSV_BLOCK, for headers */
+} walk;
+
+static place enter(place at, const char *name, const char *path) {
+    int32_t rank = csv_rank_of_name(name);
+    if (rank < 0) return at;
+    place in = {.run_dir = path, .rank = rank};
+    in.stamp = csv_stamp_of_name(name, &in.month);
+    return in;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static char *join(sr_arena *a, const char *dir, const char *name) {
+    sr_str b = {0};
+    sr_str_add(&b, dir);
+    if (b.len > 0 && b.s[b.len - 1] != '/') sr_str_addc(&b, '/');
+    sr_str_add(&b, name);
+    char *p = b.failed ? NULL : sr_arena_strdup(a, b.s);
+    sr_str_fini(&b);
+    return p;
+}
+
+/* What the header says of a file whose name says nothing. */
+typedef enum { SNIFF_V1, SNIFF_V2, SNIFF_OTHER, SNIFF_EMPTY, SNIFF_FAILED } sniff_kind;
+
+static sniff_kind sniff(walk *k, const char *path, int *os_errno) {
+    csv_lines l;
+    *os_errno = csv_lines_open(&l, path, k->block, CSV_MAX_LINE);
+    if (*os_errno != 0) return SNIFF_FAILED;
+    sniff_kind kind = SNIFF_EMPTY;
+    const char *s;
+    size_t n;
+    for (csv_line_kind c; kind == SNIFF_EMPTY && (c = csv_lines_next(&l, &s, &n)) != CSV_END;) {
+        csv_header h;
+        if (c == CSV_FAILED) {
+            *os_errno = l.os_errno;
+            kind = SNIFF_FAILED;
+        } else if (c == CSV_LINE_LONG) {
+            kind = SNIFF_OTHER;
+        } else if (csv_first_line(s, n, &s, &n)) {
+            kind = !csv_header_parse(s, n, &h) ? SNIFF_OTHER : h.scope >= 0 ? SNIFF_V2 : SNIFF_V1;
+        }
+    }
+    csv_lines_close(&l);
+    return kind;
+}
+
+static sr_status add_file(walk *k, const char *path, place at, const char *dir, bool unnamed_v1, sr_err *err) {
+    if (k->files->n >= CSV_MAX_FILES)
+        return sr_fail(err, SR_ENOMEM, "%s: more than %d CSV files below this path; name one run's directory", dir,
+                       (int)CSV_MAX_FILES);
+    if (!SR_GROW(k->files, k->files->n + 1)) return sr_fail_mem(err);
+    csv_file *f = &k->files->items[k->files->n];
+    memset(f, 0, sizeof *f);
+    f->path = sr_arena_strdup(k->arena, path);
+    if (f->path == NULL) return sr_fail_mem(err);
+    const char *name = base_name(path);
+    f->kind = csv_kind_of_name(name);
+    f->metric = f->kind == NULL ? csv_metric_of_name(name) : NULL;
+    f->unnamed_v1 = unnamed_v1;
+    f->run_dir = at.run_dir != NULL ? at.run_dir : dir;
+    f->rank = at.rank;
+    f->stamp = at.run_dir != NULL ? at.stamp : -1;
+    f->month = at.month;
+    f->min_step = INT64_MAX;
+    f->max_step = INT64_MIN;
+    if (at.run_dir == NULL) {
+        f->rank = csv_rank_of_name(name);
+        if (f->rank >= 0) {
+            sr_warn(k->w, "csv_rank_from_file_name", 1, path,
+                    "no directory names a rank, so the file's own name was used; put each rank's files into a "
+                    "directory rank_<N>");
+        } else {
+            f->rank = 0;
+            sr_warn(k->w, "csv_rank_assumed", 1, path,
+                    "neither a directory nor the file names a rank, so it was taken as rank 0; put each rank's files "
+                    "into a directory rank_<N>");
+        }
+    }
+    k->files->n++;
+    return SR_OK;
+}
+
+/* Take a file found in a directory, if its name or header is that of a monitor CSV. */
+static sr_status consider(walk *k, const char *path, place at, const char *dir, sr_err *err) {
+    const char *name = base_name(path);
+    bool unnamed_v1 = false;
+    if (csv_kind_of_name(name) == NULL && csv_metric_of_name(name) == NULL) {
+        int e;
+        sniff_kind kind = sniff(k, path, &e);
+        unnamed_v1 = kind == SNIFF_V1;
+        if (kind == SNIFF_FAILED || kind == SNIFF_EMPTY) {
+            sr_warn(k->w, kind == SNIFF_FAILED ? "csv_file_unreadable" : "csv_file_empty", 1, path, "%s",
+                    kind == SNIFF_FAILED ? "a CSV file could not be read and was left out" : "a CSV file holds nothing");
+            return SR_OK;
+        }
+        if (kind == SNIFF_OTHER) {
+            sr_warn(k->w, "csv_file_not_monitor", 1, path,
+                    "a CSV file that is no monitor recording (its header has no name and step column) was passed over");
+            return SR_OK;
+        }
+    }
+    return add_file(k, path, at, dir, unnamed_v1, err);
+}
+
+/* ---- the walk ---- */
+
+static int by_name(const void *a, const void *b) {
+    const char *const *x = a, *const *y = b;
+    return sr_strnatcmp(*x, *y);
+}
+
+typedef struct {
+    char **items;
+    size_t n, cap;
+} names;
+
+/* The entries of a directory in natural order, without those that begin with a dot. */
+static sr_status list_dir(walk *k, const char *dir, names *out, int *os_errno, sr_err *err) {
+    *os_errno = 0;
+    DIR *d = opendir(dir);
+    if (d == NULL) {
+        *os_errno = errno;
+        return SR_OK;
+    }
+    bool ok = true;
+    for (;;) {
+        errno = 0;
+        const struct dirent *e = readdir(d);
+        if (e == NULL) {
+            *os_errno = errno;
+            break;
+        }
+        if (e->d_name[0] == '.') continue;
+        char *name = sr_arena_strdup(k->arena, e->d_name);
+        if (!(ok = name != NULL && SR_GROW(out, out->n + 1))) break;
+        out->items[out->n++] = name;
+    }
+    (void)closedir(d);
+    if (!ok) return sr_fail_mem(err);
+    if (out->n > 0) qsort(out->items, out->n, sizeof *out->items, by_name);
+    return SR_OK;
+}
+
+static bool has_csv_suffix(const char *name) {
+    size_t n = strlen(name);
+    return n > 4 && strcasecmp(name + n - 4, ".csv") == 0;
+}
+
+/* Beside the recordings msProbe writes these, which hold no statistics of ours. */
+static bool beside(const char *name, bool is_dir) {
+    return is_dir ? strcmp(name, "module_struct") == 0 || strcmp(name, "anomaly_detected") == 0
+                  : strcmp(name, "stack_info.csv") == 0;
+}
+
+static bool first_visit(walk *k, const struct stat *st, bool *mem) {
+    for (size_t i = 0; i < k->seen.n; i++)
+        if (k->seen.items[i].ino == st->st_ino && k->seen.items[i].dev == st->st_dev) return false;
+    if (!SR_GROW(&k->seen, k->seen.n + 1)) {
+        *mem = false;
+        return false;
+    }
+    k->seen.items[k->seen.n++] = (dir_id){st->st_dev, st->st_ino};
+    return true;
+}
+
+static sr_status walk_dir(walk *k, const char *dir, place at, int depth, sr_err *err);
+
+static sr_status visit(walk *k, const char *dir, const char *name, place at, int depth, bool links, sr_err *err) {
+    char *path = join(k->arena, dir, name);
+    if (path == NULL) return sr_fail_mem(err);
+    struct stat st, link;
+    if (lstat(path, &link) != 0) return SR_OK; /* gone since the directory was listed */
+    if ((S_ISLNK(link.st_mode) != 0) != links) return SR_OK;
+    if (stat(path, &st) != 0) {
+        if (has_csv_suffix(name))
+            sr_warn(k->w, "csv_file_unreadable", 1, path, "a CSV file could not be read and was left out");
+        return SR_OK;
+    }
+    if (beside(name, S_ISDIR(st.st_mode))) return SR_OK;
+    if (S_ISDIR(st.st_mode)) {
+        bool mem = true;
+        if (!first_visit(k, &st, &mem)) return mem ? SR_OK : sr_fail_mem(err);
+        if (depth < CSV_MAX_DEPTH) return walk_dir(k, path, enter(at, name, path), depth + 1, err);
+        sr_warn(k->w, "csv_too_deep", 1, path, "directories nested more than %d deep were passed over",
+                (int)CSV_MAX_DEPTH);
+        return SR_OK;
+    }
+    if (!has_csv_suffix(name)) return SR_OK;
+    if (!S_ISREG(st.st_mode)) {
+        sr_warn(k->w, "csv_not_a_file", 1, path, "a FIFO, socket or device named .csv was passed over");
+        return SR_OK;
+    }
+    return consider(k, path, at, dir, err);
+}
+
+static sr_status walk_dir(walk *k, const char *dir, place at, int depth, sr_err *err) {
+    names list = {0};
+    int e;
+    sr_status rc = list_dir(k, dir, &list, &e, err);
+    if (rc == SR_OK && e != 0) {
+        if (depth == 0) rc = sr_fail_os(err, e, "%s: can't list the directory", dir);
+        sr_warn(k->w, "csv_dir_unreadable", 1, dir, "a directory could not be listed and was left out");
+    }
+    /* real directories before links to them: their names say which rank it is */
+    for (int links = 0; links < 2; links++)
+        for (size_t i = 0; rc == SR_OK && i < list.n; i++)
+            rc = visit(k, dir, list.items[i], at, depth, links == 1, err);
+    free(list.items);
+    return rc;
+}
+
+/* ---- the order ---- */
+
+static int by_rank(const void *a, const void *b) {
+    const csv_file *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    if (x->stamp != y->stamp) return x->stamp < y->stamp ? -1 : 1;
+    int c = sr_strnatcmp(x->run_dir, y->run_dir);
+    return c != 0 ? c : sr_strnatcmp(x->path, y->path);
+}
+
+/* Make the stamps of one rank comparable: all or none, and December before January. */
+static void settle_stamps(csv_file *f, size_t n, sr_warnings *w) {
+    bool all = true, dec = false, jan = false;
+    const csv_file *first_jan = NULL;
+    for (size_t i = 0; i < n; i++) {
+        all = all && f[i].stamp >= 0;
+        dec = dec || f[i].month == 12;
+        if (f[i].month == 1 && !jan) first_jan = &f[i];
+        jan = jan || f[i].month == 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!all) f[i].stamp = 0;
+        else if (dec && jan && f[i].month <= 6) f[i].stamp += INT64_C(13) * 31 * 24 * 60 * 61;
+    }
+    if (all && dec && jan)
+        sr_warn(w, "csv_run_order_assumed", 1, first_jan->run_dir,
+                "the names of the run directories have no year; December was taken to come before January");
+}
+
+static void put_in_order(csv_files *files, sr_warnings *w) {
+    csv_file *f = files->items;
+    qsort(f, files->n, sizeof *f, by_rank);
+    for (size_t i = 0, n; i < files->n; i += n) {
+        for (n = 1; i + n < files->n && f[i + n].rank == f[i].rank;) n++;
+        settle_stamps(f + i, n, w);
+        qsort(f + i, n, sizeof *f, by_rank);
+        for (size_t j = 1; j < n; j++)
+            f[i + j].run = f[i + j - 1].run + (strcmp(f[i + j].run_dir, f[i + j - 1].run_dir) != 0);
+    }
+}
+
+/* ---- files whose name says nothing ---- */
+
+/* v1 files don't say which metric they hold.  Where other files are gradients by name, a file without a name is not
+ * mixed into them; else it is taken for what the user asks for. */
+static sr_status settle_unnamed(walk *k, const char *metric, sr_err *err) {
+    bool gradients = false;
+    for (size_t i = 0; i < k->files->n; i++) {
+        const csv_file *f = &k->files->items[i];
+        gradients = gradients || (f->metric != NULL && strncmp(f->metric, "grad_", 5) == 0) ||
+                    (f->kind != NULL && strcmp(f->kind, "weight_grad") == 0);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < k->files->n; i++) {
+        csv_file f = k->files->items[i];
+        if (f.unnamed_v1) {
+            if (gradients) {
+                sr_warn(k->w, "csv_metric_unknown", 1, f.path,
+                        "a CSV file whose name does not say which metric it holds was passed over; name it "
+                        "grad_unreduced_<first>-<last>.csv, or read it alone");
+                continue;
+            }
+            if (metric == NULL) metric = "grad_unreduced";
+            f.metric = sr_arena_strdup(k->arena, metric);
+            if (f.metric == NULL) return sr_fail_mem(err);
+            sr_warn(k->w, "csv_metric_assumed", 1, f.path,
+                    "the name of a CSV file does not say which metric it holds; it was taken as %s", metric);
+        }
+        k->files->items[kept++] = f;
+    }
+    k->files->n = kept;
+    return SR_OK;
+}
+
+/* The user named one file: whatever it is called, its header decides. */
+static sr_status scan_file(walk *k, const char *path, place at, sr_err *err) {
+    const char *name = base_name(path);
+    int e;
+    sniff_kind kind = sniff(k, path, &e);
+    switch (kind) {
+    case SNIFF_FAILED: return sr_fail_os(err, e, "%s: can't read it", path);
+    case SNIFF_EMPTY: return sr_fail(err, SR_EINPUT, "%s: the file is empty", path);
+    case SNIFF_OTHER:
+        return sr_fail(err, SR_EINPUT,
+                       "%s:1: not a monitor CSV: the first line is no header with the columns 'name' and 'step'", path);
+    case SNIFF_V1:
+    case SNIFF_V2: break;
+    }
+    const char *slash = strrchr(path, '/');
+    const char *dir = slash != NULL ? sr_arena_strndup(k->arena, path, (size_t)(slash - path)) : ".";
+    bool unnamed_v1 = kind == SNIFF_V1 && csv_kind_of_name(name) == NULL && csv_metric_of_name(name) == NULL;
+    return dir != NULL ? add_file(k, path, at, dir, unnamed_v1, err) : sr_fail_mem(err);
+}
+
+/* The nearest directory in the text of `p` (which is taken apart) that names a rank. */
+static void nearest_rank(char *p, bool is_dir, const char *path, place *at) {
+    for (bool self = true; at->run_dir == NULL; self = false) {
+        char *slash = strrchr(p, '/');
+        if (!self || is_dir) *at = enter(*at, slash != NULL ? slash + 1 : p, path);
+        if (slash == NULL) break;
+        *slash = '\0';
+    }
+}
+
+/* What the path says: as the user wrote it first, for it may be a link, then with the directories above. */
+static sr_status place_above(walk *k, const char *path, bool is_dir, place *at, sr_err *err) {
+    *at = (place){.rank = -1, .stamp = -1};
+    char *real = realpath(path, NULL);
+    if (real == NULL) return sr_fail_os(err, errno, "%s", path);
+    char *given = sr_arena_strdup(k->arena, path);
+    if (given != NULL) {
+        for (size_t n = strlen(given); n > 1 && given[n - 1] == '/';) given[--n] = '\0';
+        if (strstr(given, "..") == NULL) nearest_rank(given, is_dir, path, at);
+        nearest_rank(real, is_dir, path, at);
+    }
+    free(real);
+    return given != NULL ? SR_OK : sr_fail_mem(err);
+}
+
+sr_status csv_scan(const char *path, const char *metric, sr_arena *arena, csv_files *out, sr_warnings *w, sr_err *err) {
+    walk k = {.arena = arena, .files = out, .w = w};
+    sr_status rc = SR_OK;
+    struct stat st;
+    place at;
+    k.block = malloc(CSV_BLOCK);
+    if (k.block == NULL) return sr_fail_mem(err);
+    if (stat(path, &st) != 0) {
+        rc = sr_fail_os(err, errno, "%s", path);
+    } else if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+        rc = sr_fail(err, SR_EINPUT, "%s: neither a file nor a directory; copy the data into a file first", path);
+    } else {
+        bool mem = true;
+        (void)first_visit(&k, &st, &mem);
+        rc = mem ? place_above(&k, path, S_ISDIR(st.st_mode), &at, err) : sr_fail_mem(err);
+        if (rc == SR_OK)
+            rc = S_ISDIR(st.st_mode) ? walk_dir(&k, path, at, 0, err) : scan_file(&k, path, at, err);
+    }
+    if (rc == SR_OK) rc = settle_unnamed(&k, metric, err);
+    if (rc == SR_OK && out->n == 0)
+        rc = sr_fail(err, SR_EINPUT,
+                     "%s: no monitor CSV files here; expected <time>-rank<N>-<hash>/grad_unreduced_<a>-<b>.csv or "
+                     "rank_<N>/weight_grad_step<a>-<b>.csv, in this directory or below it",
+                     path);
+    if (rc == SR_OK) put_in_order(out, w);
+    free(k.seen.items);
+    free(k.block);
+    return rc;
+}
