@@ -3,6 +3,7 @@
 #define SPIKEROOT_READER_H
 
 #include "spikeroot/dataset.h"
+#include "spikeroot/dump.h"
 #include "spikeroot/err.h"
 
 typedef struct {
@@ -39,5 +40,43 @@ sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err);
  * rest is read again for the few places that matter.  stats[i] belongs to places[i]; absent where not recorded. */
 sr_status sr_reader_details(sr_reader *r, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
                             sr_err *err);
+
+/* ---- dumps, operator by operator (phase 3) ---- */
+
+/* Read one rank's dump: `path` is the directory that holds dump.json, or the dump.json itself; construct.json is read
+ * where it is there.  Memory: the model and the largest entry, whatever the size of the file.  What is damaged is left
+ * out and counted in (*out)->warnings.  Free with sr_dump_free.
+ * Errors: SR_EIO, SR_ENOMEM; SR_EINPUT when nothing in it can be compared: the message says why and what to do. */
+sr_status sr_dump_load(const char *path, sr_dump **out, sr_err *err);
+
+/* The same, quicker, for the gradients of parameters only: other entries have no tensors, construct.json is not read,
+ * and a dump without parameters_grad is no error. */
+sr_status sr_dump_load_grads(const char *path, sr_dump **out, sr_err *err);
+
+/* The call stack of an entry from the stack.json beside its dump.json, innermost frame first: for a backward or a
+ * parameters_grad that of its forward (the same call where it is there, else the first one).  The file is passed over
+ * once, in bounded memory.  *n is 0 where there is no stack.json or nothing in it; the frames are freed with
+ * sr_dump_stack_free.  Errors: SR_EIO, SR_ENOMEM; a damaged file gives what was found before the damage. */
+sr_status sr_dump_stack(const sr_dump *d, const sr_dump_entry *e, char ***frames, size_t *n, sr_err *err);
+void sr_dump_stack_free(char **frames, size_t n);
+
+/* A directory with a dump.json. */
+typedef struct {
+    int64_t step;
+    int32_t rank;
+    char *dir; /* begins with the path that was searched */
+} sr_dump_dir;
+
+typedef struct {
+    sr_dump_dir *items; /* by step, rank, then path */
+    size_t n, cap;
+    sr_warnings warnings; /* what was passed over */
+} sr_dump_dirs;
+
+/* Find the dumps below `root`: a dump root (step<N>/rank<M>), one step's or one rank's directory, or a dump.json.
+ * Errors: SR_EIO, SR_ENOMEM; SR_EINPUT when there is none, or when several runs lie side by side (name one of them).
+ * Start with a zeroed *out; free with sr_dump_dirs_fini, also after an error. */
+sr_status sr_dump_list(const char *root, sr_dump_dirs *out, sr_err *err);
+void sr_dump_dirs_fini(sr_dump_dirs *d);
 
 #endif

@@ -1,0 +1,208 @@
+/* Which forwards are recomputations, and what number a call has without them.
+ *
+ * With activation checkpointing the backward pass runs a part of the forward again; msProbe records that as one more
+ * forward call of the modules concerned, with the same counter that counts micro batches.  In order of trust:
+ *   1. the entry says so (is_recompute);
+ *   2. construct.json: the forward hangs below a backward;
+ *   3. where the keys stand in order of execution: since the module's last forward the backward pass of its model chunk
+ *      has begun, but has not reached this module;
+ *   4. where they do not: the module has more forwards than backwards, and this is one of the last.
+ * Entries without evidence of their own (APIs, modules without a backward) go with their holder, then with the forwards
+ * they stand among.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump_internal.h"
+#include "spikeroot/mem.h"
+
+enum { NO_EVIDENCE = -1, REAL = 0, AGAIN = 1, MAX_CHUNKS = 256 };
+
+typedef struct {
+    int64_t last_forward, last_backward; /* place in the file, -1 before the first */
+    int32_t n_forward, n_backward;
+} op_state;
+
+typedef struct {
+    sr_dump *d;
+    sr_dump_entry *e;
+    op_state *op;
+    int8_t *verdict; /* one an entry */
+} sealing;
+
+static bool module_forward(const sr_dump_entry *e) {
+    return e->op->kind == SR_OP_MODULE && e->direction == SR_DIR_FORWARD;
+}
+
+/* Does a backward stand before its own forward? */
+static bool in_order(const sr_dump *d) {
+    const sr_dump_entry *e = d->priv->nodes.items;
+    for (size_t i = 0; i < d->n_entries; i++) {
+        if (e[i].direction != SR_DIR_BACKWARD) continue;
+        const sr_dump_entry *f = sr_dump_find_call(d, e[i].op, SR_DIR_FORWARD, e[i].call);
+        if (f != NULL && f > &e[i]) return false;
+    }
+    return true;
+}
+
+/* Does the entry hang below a backward?  Steps are bounded: a damaged construct.json may hold a ring. */
+static bool below_backward(const sealing *s, const sr_dump_entry *e) {
+    for (int left = SR_DUMP_MAX_NESTING; e->parent != SR_NO_PARENT && left > 0; left--) {
+        e = &s->e[e->parent];
+        if (e->direction == SR_DIR_BACKWARD || e->recompute_said == 1) return true;
+    }
+    return false;
+}
+
+static void count_calls(sealing *s) {
+    for (size_t i = 0; i < s->d->priv->ops.n; i++) s->op[i] = (op_state){-1, -1, 0, 0};
+    for (size_t i = 0; i < s->d->n_entries; i++) {
+        s->op[s->e[i].op->index].n_forward += s->e[i].direction == SR_DIR_FORWARD;
+        s->op[s->e[i].op->index].n_backward += s->e[i].direction == SR_DIR_BACKWARD;
+    }
+}
+
+static int8_t by_position(const sealing *s, size_t i, const int64_t *chunk_backward) {
+    const op_state *op = &s->op[s->e[i].op->index];
+    if (op->last_forward < 0) return REAL; /* what runs again has run before */
+    if (op->n_backward == 0) return NO_EVIDENCE;
+    if (op->last_backward > op->last_forward) return REAL;
+    return chunk_backward[(s->e[i].op->chunk + 1) % MAX_CHUNKS] > op->last_forward ? AGAIN : NO_EVIDENCE;
+}
+
+static int8_t by_number(const sealing *s, size_t i) {
+    const op_state *op = &s->op[s->e[i].op->index];
+    return !s->d->truncated && op->n_backward > 0 && s->e[i].call >= op->n_backward ? AGAIN : REAL;
+}
+
+/* The forwards [from, to) have no backward between them: those without evidence follow the others. */
+static void settle_run(sealing *s, size_t from, size_t to) {
+    size_t again = 0, real = 0;
+    for (size_t i = from; i < to; i++) {
+        if (s->e[i].op->kind != SR_OP_MODULE) continue;
+        again += s->verdict[i] == AGAIN;
+        real += s->verdict[i] == REAL;
+    }
+    for (size_t i = from; i < to; i++) {
+        if (s->e[i].direction != SR_DIR_FORWARD || s->verdict[i] != NO_EVIDENCE) continue;
+        int32_t up = s->e[i].parent;
+        bool told = up != SR_NO_PARENT && (size_t)up < s->d->n_entries && module_forward(&s->e[up]) &&
+                    s->verdict[up] != NO_EVIDENCE;
+        s->verdict[i] = told ? s->verdict[up] : again > real ? AGAIN : REAL;
+    }
+}
+
+static void find_recomputation(sealing *s) {
+    int64_t chunk_backward[MAX_CHUNKS];
+    for (size_t c = 0; c < MAX_CHUNKS; c++) chunk_backward[c] = -1;
+    size_t run = 0;
+    for (size_t i = 0; i < s->d->n_entries; i++) {
+        sr_dump_entry *e = &s->e[i];
+        op_state *op = &s->op[e->op->index];
+        s->verdict[i] = NO_EVIDENCE;
+        if (e->direction == SR_DIR_BACKWARD) {
+            settle_run(s, run, i);
+            run = i + 1;
+            if (e->op->kind == SR_OP_MODULE) chunk_backward[(e->op->chunk + 1) % MAX_CHUNKS] = (int64_t)i;
+            op->last_backward = (int64_t)i;
+        } else if (e->direction == SR_DIR_FORWARD) {
+            if (e->recompute_said >= 0)
+                s->verdict[i] = e->recompute_said;
+            else if (below_backward(s, e))
+                s->verdict[i] = AGAIN;
+            else if (e->op->kind == SR_OP_MODULE)
+                s->verdict[i] = s->d->ordered ? by_position(s, i, chunk_backward) : by_number(s, i);
+            op->last_forward = (int64_t)i;
+        }
+    }
+    settle_run(s, run, s->d->n_entries);
+}
+
+typedef struct {
+    size_t op;
+    int32_t call;
+} repeat;
+
+static int cmp_repeat(const void *a, const void *b) {
+    const repeat *x = a, *y = b;
+    if (x->op != y->op) return x->op < y->op ? -1 : 1;
+    return (x->call > y->call) - (x->call < y->call);
+}
+
+/* How many recomputations of this operator have a lower call. */
+static int32_t repeats_before(const repeat *r, size_t n, size_t op, int32_t call) {
+    const repeat key = {op, call}, first = {op, INT32_MIN};
+    size_t at[2];
+    for (int k = 0; k < 2; k++) {
+        size_t lo = 0, hi = n;
+        while (lo < hi) {
+            size_t mid = lo + (hi - lo) / 2;
+            if (cmp_repeat(&r[mid], k == 0 ? &first : &key) < 0)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        at[k] = lo;
+    }
+    return (int32_t)(at[1] - at[0]);
+}
+
+/* Number the calls. A backward has the number of the forward it belongs to: autograd runs the recomputed one. */
+static bool number_calls(sealing *s) {
+    sr_dump *d = s->d;
+    struct {
+        repeat *items;
+        size_t n, cap;
+    } r = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < d->n_entries; i++) {
+        s->e[i].recompute = s->e[i].direction == SR_DIR_FORWARD && s->verdict[i] == AGAIN;
+        if (!s->e[i].recompute) continue;
+        ok = SR_GROW(&r, r.n + 1);
+        if (ok) r.items[r.n++] = (repeat){s->e[i].op->index, s->e[i].call};
+    }
+    if (r.n > 0) qsort(r.items, r.n, sizeof *r.items, cmp_repeat);
+    for (size_t i = 0; ok && r.n > 0 && i < d->n_entries; i++) {
+        sr_dump_entry *e = &s->e[i];
+        if (e->call == SR_NO_CALL || e->direction == SR_DIR_PARAM_GRAD) continue;
+        int32_t before = repeats_before(r.items, r.n, e->op->index, e->call);
+        bool again = e->recompute;
+        if (e->direction == SR_DIR_BACKWARD) {
+            const sr_dump_entry *f = sr_dump_find_call(d, e->op, SR_DIR_FORWARD, e->call);
+            again = f != NULL && s->verdict[f - s->e] == AGAIN;
+        }
+        e->nth = again ? before : e->call - before;
+    }
+    free(r.items);
+    return ok;
+}
+
+sr_status sr_dump_seal(sr_dump *d, sr_err *err) {
+    struct sr_dump_priv *p = d->priv;
+    sealing s = {.d = d, .e = p->nodes.items};
+    s.op = sr_reallocarray(NULL, p->ops.n + 1, sizeof *s.op);
+    s.verdict = sr_reallocarray(NULL, d->n_entries + 1, sizeof *s.verdict);
+    bool ok = s.op != NULL && s.verdict != NULL;
+    if (ok) {
+        d->ordered = in_order(d);
+        count_calls(&s);
+        find_recomputation(&s);
+        ok = number_calls(&s);
+    }
+    free(s.op);
+    free(s.verdict);
+    if (!ok || d->warnings.failed) return sr_fail_mem(err);
+    for (size_t i = 0; i < d->n_entries; i++) {
+        d->n_forward += s.e[i].direction == SR_DIR_FORWARD && !s.e[i].recompute;
+        d->n_recompute += s.e[i].recompute;
+        d->n_backward += s.e[i].direction == SR_DIR_BACKWARD;
+        d->n_param_grad += s.e[i].direction == SR_DIR_PARAM_GRAD;
+    }
+    d->entries = p->nodes.items;
+    d->n_nodes = p->nodes.n;
+    d->tensors = p->tensors.items;
+    d->n_tensors = p->tensors.n;
+    d->ops = p->ops.items;
+    d->n_ops = p->ops.n;
+    return SR_OK;
+}

@@ -1,0 +1,264 @@
+/* Where the dumps lie: step<N>/rank<M>/dump.json and the variants of that. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "dump_stat_internal.h"
+#include "spikeroot/mem.h"
+#include "spikeroot/num.h"
+
+enum { MAX_DEPTH = 6 };
+
+char *sr_dump_path(const char *dir, const char *name) {
+    sr_str b = {0};
+    size_t n = strlen(dir);
+    sr_str_addf(&b, "%s%s%s", dir, n > 0 && dir[n - 1] == '/' ? "" : "/", name);
+    if (b.failed) sr_str_fini(&b);
+    return b.s;
+}
+
+sr_status sr_dump_file(const char *path, char **out, sr_err *err) {
+    struct stat sb;
+    *out = NULL;
+    if (stat(path, &sb) != 0) return sr_fail_os(err, errno, "%s: cannot open", path);
+    *out = S_ISDIR(sb.st_mode) ? sr_dump_path(path, "dump.json") : sr_dump_path(path, "");
+    if (*out == NULL) return sr_fail_mem(err);
+    if (!S_ISDIR(sb.st_mode)) {
+        (*out)[strlen(path)] = '\0';
+    } else if (stat(*out, &sb) != 0) {
+        sr_status st = errno == ENOENT
+                           ? sr_fail(err, SR_EINPUT, "%s: no dump.json in it; name the directory of one rank, as "
+                                     "step0/rank0", path)
+                           : sr_fail_os(err, errno, "%s: cannot open", *out);
+        free(*out);
+        *out = NULL;
+        return st;
+    }
+    return SR_OK;
+}
+
+/* ---- names ---- */
+
+typedef enum { DIR_OTHER, DIR_STEP, DIR_RANK, DIR_PROC, DIR_MODE, DIR_BAD } dir_kind;
+
+/* What a directory's name says. DIR_BAD: begins like one of ours, but without a number. */
+static dir_kind classify(const char *name, int64_t *number) {
+    static const struct {
+        const char *word;
+        dir_kind kind;
+        int64_t max;
+    } known[] = {{"step", DIR_STEP, INT64_MAX}, {"rank", DIR_RANK, INT32_MAX}, {"proc", DIR_PROC, INT64_MAX}};
+    if (strcmp(name, "graph") == 0 || strcmp(name, "pynative") == 0) return DIR_MODE;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i].word);
+        if (strncmp(name, known[i].word, n) != 0) continue;
+        *number = 0;
+        if (known[i].kind == DIR_RANK && name[n] == '\0') return DIR_RANK;
+        if (name[n] < '0' || name[n] > '9' || !sr_parse_int(name + n, strlen(name + n), number) ||
+            *number > known[i].max)
+            return known[i].kind == DIR_PROC ? DIR_OTHER : DIR_BAD;
+        return known[i].kind;
+    }
+    return DIR_OTHER;
+}
+
+typedef struct {
+    int64_t step; /* -1: not known yet */
+    int32_t rank; /* -1: not known yet */
+} place;
+
+/* What the directories above say: the user may name one step's or one rank's directory. */
+static place place_of_root(const char *dir, sr_warnings *w) {
+    place at = {-1, -1};
+    char *real = realpath(dir, NULL), *slash;
+    if (real == NULL) return at;
+    for (bool first = true; (slash = strrchr(real, '/')) != NULL; first = false) {
+        int64_t n = 0;
+        dir_kind k = classify(slash + 1, &n);
+        if (k == DIR_STEP) at.step = n;
+        if (k == DIR_RANK && first) at.rank = (int32_t)n;
+        if (k == DIR_PROC && first) {
+            at.rank = 0;
+            sr_warn(w, "dump_proc_as_rank", 1, dir, "proc directories are taken as ranks 0, 1, ... in order of their number");
+        }
+        if (k != DIR_RANK && k != DIR_PROC && k != DIR_MODE) break;
+        *slash = '\0';
+    }
+    free(real);
+    return at;
+}
+
+typedef struct {
+    char **items;
+    size_t n, cap;
+} names;
+
+static void names_fini(names *l) {
+    for (size_t i = 0; i < l->n; i++) free(l->items[i]);
+    free(l->items);
+}
+
+static int by_name(const void *a, const void *b) {
+    char *const *x = a, *const *y = b;
+    return sr_strnatcmp(*x, *y);
+}
+
+/* The directories in `dir`, sorted, and whether it has a dump.json. */
+static sr_status list_dirs(const char *dir, names *out, bool *has_dump, sr_err *err) {
+    DIR *dp = opendir(dir);
+    if (dp == NULL) return sr_fail_os(err, errno, "%s: cannot open", dir);
+    sr_status st = SR_OK;
+    struct dirent *e;
+    while (st == SR_OK && (errno = 0, e = readdir(dp)) != NULL) {
+        if (e->d_name[0] == '.') continue;
+        char *full = sr_dump_path(dir, e->d_name);
+        struct stat sb;
+        bool there = full != NULL && stat(full, &sb) == 0;
+        if (full == NULL) st = sr_fail_mem(err);
+        if (there && S_ISREG(sb.st_mode) && strcmp(e->d_name, "dump.json") == 0) *has_dump = true;
+        free(full);
+        if (!there || !S_ISDIR(sb.st_mode)) continue;
+        char *name = SR_GROW(out, out->n + 1) ? strdup(e->d_name) : NULL;
+        if (name == NULL)
+            st = sr_fail_mem(err);
+        else
+            out->items[out->n++] = name;
+    }
+    if (st == SR_OK && errno != 0) st = sr_fail_os(err, errno, "%s: cannot read", dir);
+    (void)closedir(dp);
+    if (out->n > 0) qsort(out->items, out->n, sizeof *out->items, by_name);
+    return st;
+}
+
+/* ---- the search ---- */
+
+static sr_status add(sr_dump_dirs *d, const char *dir, place at, sr_err *err) {
+    if (!SR_GROW(d, d->n + 1)) return sr_fail_mem(err);
+    char *copy = strdup(dir);
+    if (copy == NULL) return sr_fail_mem(err);
+    if (at.step < 0)
+        sr_warn(&d->warnings, "dump_no_step", 1, dir, "no step<N> directory above: the step is taken as 0");
+    d->items[d->n++] = (sr_dump_dir){at.step < 0 ? 0 : at.step, at.rank < 0 ? 0 : at.rank, copy};
+    return SR_OK;
+}
+
+static sr_status search(sr_dump_dirs *d, const char *dir, place at, int depth, sr_err *err);
+
+static sr_status search_child(sr_dump_dirs *d, const char *dir, const char *name, place at, int depth, sr_err *err) {
+    char *full = sr_dump_path(dir, name);
+    sr_status st = full != NULL ? search(d, full, at, depth + 1, err) : sr_fail_mem(err);
+    free(full);
+    return st;
+}
+
+static void pass_over(sr_dump_dirs *d, const char *dir, const char *name, const char *code, const char *why) {
+    char *full = sr_dump_path(dir, name);
+    sr_warn(&d->warnings, code, 1, full != NULL ? full : dir, "%s", why);
+    free(full);
+}
+
+/* The directories of a dump: steps, ranks, processes. *ours says whether there are any. */
+static sr_status search_layout(sr_dump_dirs *d, const char *dir, const names *sub, place at, int depth, bool *ours,
+                               sr_err *err) {
+    size_t ranks = 0, procs = 0;
+    int64_t n;
+    sr_status st = SR_OK;
+    for (size_t i = 0; i < sub->n; i++) ranks += classify(sub->items[i], &n) == DIR_RANK;
+    for (size_t i = 0; st == SR_OK && i < sub->n; i++) {
+        const char *name = sub->items[i];
+        place below = at;
+        dir_kind kind = classify(name, &n);
+        if (kind == DIR_OTHER) continue;
+        if (kind == DIR_BAD) {
+            pass_over(d, dir, name, "dump_dir_skipped", "directories that are no step<N> or rank<N> are passed over");
+            continue;
+        }
+        *ours = true;
+        if (kind == DIR_STEP) below.step = n;
+        if (kind == DIR_RANK) below.rank = (int32_t)n;
+        if (kind == DIR_PROC && ranks > 0) {
+            pass_over(d, dir, name, "dump_proc_skipped", "proc directories beside ranks are helper processes: passed over");
+            continue;
+        }
+        if (kind == DIR_PROC) {
+            pass_over(d, dir, name, "dump_proc_as_rank",
+                      "proc directories are taken as ranks 0, 1, ... in order of their number");
+            below.rank = (int32_t)procs++;
+        }
+        st = search_child(d, dir, name, below, depth, err);
+    }
+    return st;
+}
+
+/* Directories of other names: the run is in one of them. */
+static sr_status search_others(sr_dump_dirs *d, const char *dir, const names *sub, place at, int depth, sr_err *err) {
+    const char *first = NULL;
+    sr_status st = SR_OK;
+    for (size_t i = 0; st == SR_OK && i < sub->n; i++) {
+        size_t before = d->n;
+        int64_t n;
+        if (classify(sub->items[i], &n) == DIR_BAD) continue;
+        st = search_child(d, dir, sub->items[i], at, depth, err);
+        if (st != SR_OK || d->n == before) continue;
+        if (first != NULL)
+            return sr_fail(err, SR_EINPUT, "%s: dumps of several runs lie in it (%s, %s); name one of them", dir, first,
+                           sub->items[i]);
+        first = sub->items[i];
+    }
+    return st;
+}
+
+static sr_status search(sr_dump_dirs *d, const char *dir, place at, int depth, sr_err *err) {
+    names sub = {0};
+    bool has_dump = false, ours = false;
+    sr_status st = list_dirs(dir, &sub, &has_dump, err);
+    size_t before = d->n;
+    if (st == SR_OK && has_dump) st = add(d, dir, at, err);
+    if (st == SR_OK && at.rank < 0 && depth < MAX_DEPTH) st = search_layout(d, dir, &sub, at, depth, &ours, err);
+    bool inside = at.step >= 0 || at.rank >= 0;
+    if (st == SR_OK && !has_dump && !ours && !inside && depth < MAX_DEPTH) st = search_others(d, dir, &sub, at, depth, err);
+    if (st == SR_OK && inside && !ours && d->n == before)
+        pass_over(d, dir, "dump.json", "dump_missing", "directories without a dump.json are passed over");
+    names_fini(&sub);
+    return st;
+}
+
+static int by_place(const void *a, const void *b) {
+    const sr_dump_dir *x = a, *y = b;
+    if (x->step != y->step) return x->step < y->step ? -1 : 1;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return sr_strnatcmp(x->dir, y->dir);
+}
+
+sr_status sr_dump_list(const char *root, sr_dump_dirs *out, sr_err *err) {
+    struct stat sb;
+    if (stat(root, &sb) != 0) return sr_fail_os(err, errno, "%s: cannot open", root);
+    char *dir = strdup(root);
+    if (dir == NULL) return sr_fail_mem(err);
+    if (!S_ISDIR(sb.st_mode)) { /* a dump.json: what its directory says counts */
+        char *slash = strrchr(dir, '/');
+        if (slash != NULL)
+            slash[slash == dir] = '\0';
+        else
+            (void)strcpy(dir, *dir != '\0' ? "." : dir);
+    }
+    place at = place_of_root(dir, &out->warnings);
+    sr_status st = S_ISDIR(sb.st_mode) ? search(out, dir, at, 0, err) : add(out, root, at, err);
+    free(dir);
+    if (st == SR_OK && out->warnings.failed) st = sr_fail_mem(err);
+    if (st == SR_OK && out->n == 0)
+        st = sr_fail(err, SR_EINPUT, "%s: no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
+                     "writes it", root);
+    if (out->n > 0) qsort(out->items, out->n, sizeof *out->items, by_place);
+    return st;
+}
+
+void sr_dump_dirs_fini(sr_dump_dirs *d) {
+    for (size_t i = 0; i < d->n; i++) free(d->items[i].dir);
+    free(d->items);
+    sr_warnings_fini(&d->warnings);
+    memset(d, 0, sizeof *d);
+}
