@@ -105,6 +105,49 @@ static bool scan_decimal(const char *s, size_t len, decimal *d) {
     return scan_exponent(p + 1, end, &d->exp10);
 }
 
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 uint128;
+
+/* q x 2^e (plus something below the last bit where sticky) rounded to the nearest double, ties to even.
+ * q has its top bit set; the result is a normal number. */
+static double round_to_double(uint64_t q, bool sticky, int e) {
+    uint64_t low = q & 0x7ff, kept = q >> 11; /* 53 bits */
+    if (low > 0x400 || (low == 0x400 && (sticky || (kept & 1) != 0))) kept++;
+    return ldexp((double)kept, e + 11);
+}
+
+/* mantissa x 10^exp10 for mantissa > 0 and |exp10| <= 27, where 5^27 is below 2^63: msProbe writes 17 digits, so this is the usual
+ * case.  The product is exact in 128 bits, and the quotient comes with its remainder, so nothing is rounded before
+ * the one rounding at the end. */
+static double scale_exactly(uint64_t mantissa, int exp10) {
+    int k = exp10 < 0 ? -exp10 : exp10;
+    uint64_t five = 1, base = 5; /* base: 5^1, 5^2, 5^4...; five: 5^k < 2^63 */
+    for (int i = k; i != 0; i >>= 1, base *= base)
+        if ((i & 1) != 0) five *= base;
+    int up = __builtin_clzll(mantissa);
+    mantissa <<= up;
+    if (exp10 >= 0) {
+        uint128 p = (uint128)mantissa * five; /* at least 2^63 */
+        int e = k - up;
+        uint64_t high = (uint64_t)(p >> 64), low = (uint64_t)p;
+        if (high == 0) return round_to_double(low, false, e);
+        int shift = __builtin_clzll(high);
+        if (shift > 0) {
+            high = high << shift | low >> (64 - shift);
+            low <<= shift;
+        }
+        return round_to_double(high, low != 0, e + 64 - shift);
+    }
+    int norm = __builtin_clzll(five);
+    five <<= norm;
+    /* both have their top bit set, so this shift brings the quotient to [2^63, 2^64) */
+    int shift = mantissa < five ? 64 : 63;
+    uint128 n = (uint128)mantissa << shift;
+    uint64_t q = (uint64_t)(n / five);
+    return round_to_double(q, n % five != 0, norm - shift - up - k);
+}
+#endif
+
 bool sr_parse_double(const char *s, size_t len, double *out) {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -117,6 +160,13 @@ bool sr_parse_double(const char *s, size_t len, double *out) {
         *out = d.negative ? -v : v;
         return true;
     }
+#ifdef __SIZEOF_INT128__
+    if (d.digits <= 19 && d.mantissa != 0 && d.exp10 >= -27 && d.exp10 <= 27) {
+        double v = scale_exactly(d.mantissa, (int)d.exp10);
+        *out = d.negative ? -v : v;
+        return true;
+    }
+#endif
     return parse_slow(s, len, out);
 }
 
