@@ -50,7 +50,7 @@ typedef struct {
     /* axes, after sr_dataset_seal */
     const int32_t *ranks;   /* ascending */
     size_t n_ranks;
-    const sr_target *targets; /* in order of first appearance, lowest rank first */
+    const sr_target *targets; /* trend.db: ascending id; else in order of first appearance, lowest rank first */
     size_t n_targets;
     const sr_point *points; /* ascending (step, micro_step) */
     size_t n_points;
@@ -73,6 +73,9 @@ void sr_dataset_free(sr_dataset *ds);
 /* Copy a string into the dataset's arena. NULL when memory is out. */
 const char *sr_dataset_strdup(sr_dataset *ds, const char *s);
 
+/* Copy the list into ds->metrics_found. False: memory is out. */
+bool sr_dataset_set_metrics_found(sr_dataset *ds, const char *const *names, size_t n);
+
 /* The sheet of `rank` (>= 0), made when it is new. Not thread-safe: make all sheets before filling in parallel. */
 sr_sheet *sr_dataset_sheet(sr_dataset *ds, int32_t rank);
 
@@ -90,11 +93,24 @@ bool sr_sheet_put(sr_sheet *s, size_t row, int32_t column, double norm, bool *re
 /* Mark a cell as not recorded again (used by readers that learn late that a column was not collected). */
 void sr_sheet_clear(sr_sheet *s, size_t row, int32_t column);
 
+/* A sheet on its own, for a part of a rank that is read apart; NULL when memory is out. */
+sr_sheet *sr_sheet_new(void);
+void sr_sheet_free(sr_sheet *s);
+
+/* Move all cells of `from` into `to` as if they had been put there; *replaced counts the cells of `to` that were
+ * replaced.  `from` is empty afterwards. False: memory is out. */
+bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced);
+
 /* Number of rows and columns so far, and a cell (absent where nothing was stored). */
 size_t sr_sheet_rows(const sr_sheet *s);
 size_t sr_sheet_columns(const sr_sheet *s);
 double sr_sheet_get(const sr_sheet *s, size_t row, int32_t column);
 sr_point sr_sheet_point(const sr_sheet *s, size_t row);
+
+/* Subtract `by` from the micro step of every point: readers learn late that a source counts from 1, or that its
+ * micro steps are constant and say nothing (by = the constant + 1 makes it SR_NO_MICRO).  Nothing may be put
+ * afterwards. */
+void sr_dataset_shift_micro(sr_dataset *ds, int32_t by);
 
 /* Join the sheets into axes. Empty ranks, points and targets are dropped. After this nothing is put any more.
  * Errors: SR_ENOMEM. An empty dataset is sealed without an error (n_rows 0). */

@@ -19,6 +19,16 @@ typedef struct {
     uint64_t hash;
 } column;
 
+/* The cells of eight successive rows, column after column: a column's eight values fill one cache line, so that both
+ * filling row by row and reading column by column use all of every line.  A block is only as wide as it needs: a
+ * column that appears late is appended and costs the earlier blocks nothing. */
+enum { BLOCK_ROWS = 8 };
+
+typedef struct {
+    double *cells; /* absent where nothing was put */
+    size_t width;  /* columns */
+} block;
+
 struct sr_sheet {
     int32_t rank;
     sr_arena *arena; /* names: own arena, so that threads fill sheets without a lock */
@@ -30,10 +40,13 @@ struct sr_sheet {
         sr_point *items;
         size_t n, cap;
     } rows;
+    struct {
+        block *items; /* one for every eight rows */
+        size_t n, cap;
+    } blocks;
     index_map col_map, row_map;
-    double *cells; /* rows.n x stride */
-    size_t stride, cap_rows;
     size_t last_row;
+    size_t n_cells, n_put; /* allocated, stored */
 };
 
 struct sr_dataset_priv {
@@ -42,6 +55,7 @@ struct sr_dataset_priv {
         sr_sheet **items;
         size_t n, cap;
     } sheets;
+    index_map rank_map;
     /* after sealing: for each rank the sheet's column of a target (-1: none) and the row of a point (-1: none) */
     int32_t **col_of;
     int32_t **row_of;
@@ -102,8 +116,13 @@ static uint64_t hash_name(const char *s, size_t len, int32_t vpp_stage) {
     return mix(h);
 }
 
+static uint64_t hash_rank(int32_t rank) { return mix((uint64_t)rank); }
+
 static uint64_t row_hash(const void *ctx, size_t i) { return hash_point(((const sr_sheet *)ctx)->rows.items[i]); }
 static uint64_t col_hash(const void *ctx, size_t i) { return ((const sr_sheet *)ctx)->cols.items[i].hash; }
+static uint64_t sheet_hash(const void *ctx, size_t i) {
+    return hash_rank(((const struct sr_dataset_priv *)ctx)->sheets.items[i]->rank);
+}
 
 /* ---- building ---- */
 
@@ -120,20 +139,30 @@ sr_dataset *sr_dataset_new(void) {
     return ds;
 }
 
-static void sheet_free(sr_sheet *s) {
+void sr_sheet_free(sr_sheet *s) {
     if (s == NULL) return;
+    for (size_t b = 0; b < s->blocks.n; b++) free(s->blocks.items[b].cells);
+    free(s->blocks.items);
     map_fini(&s->col_map);
     map_fini(&s->row_map);
     free(s->cols.items);
     free(s->rows.items);
-    free(s->cells);
     sr_arena_free(s->arena);
     free(s);
 }
 
+sr_sheet *sr_sheet_new(void) {
+    sr_sheet *s = calloc(1, sizeof *s);
+    if (s != NULL) s->arena = sr_arena_new();
+    if (s == NULL || s->arena != NULL) return s;
+    free(s);
+    return NULL;
+}
+
 void sr_dataset_free(sr_dataset *ds) {
     if (ds == NULL) return;
-    for (size_t i = 0; i < ds->priv->sheets.n; i++) sheet_free(ds->priv->sheets.items[i]);
+    for (size_t i = 0; i < ds->priv->sheets.n; i++) sr_sheet_free(ds->priv->sheets.items[i]);
+    map_fini(&ds->priv->rank_map);
     free(ds->priv->sheets.items);
     sr_arena_free(ds->priv->arena);
     free(ds->priv);
@@ -143,50 +172,61 @@ void sr_dataset_free(sr_dataset *ds) {
 
 const char *sr_dataset_strdup(sr_dataset *ds, const char *s) { return sr_arena_strdup(ds->priv->arena, s); }
 
+bool sr_dataset_set_metrics_found(sr_dataset *ds, const char *const *names, size_t n) {
+    const char **copy = sr_arena_calloc(ds->priv->arena, n, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++)
+        if ((copy[i] = sr_dataset_strdup(ds, names[i])) == NULL) copy = NULL;
+    if (copy == NULL) return false;
+    ds->metrics_found = copy;
+    ds->n_metrics_found = n;
+    return true;
+}
+
 sr_sheet *sr_dataset_sheet(sr_dataset *ds, int32_t rank) {
     struct sr_dataset_priv *p = ds->priv;
-    for (size_t i = p->sheets.n; i-- > 0;)
-        if (p->sheets.items[i]->rank == rank) return p->sheets.items[i];
-    if (!SR_GROW(&p->sheets, p->sheets.n + 1)) return NULL;
-    sr_sheet *s = calloc(1, sizeof *s);
+    uint64_t h = hash_rank(rank);
+    for (uint32_t e = map_first(&p->rank_map, h); e != 0; e = p->rank_map.next[e - 1])
+        if (p->sheets.items[e - 1]->rank == rank) return p->sheets.items[e - 1];
+    size_t i = p->sheets.n;
+    if (!SR_GROW(&p->sheets, i + 1)) return NULL;
+    sr_sheet *s = sr_sheet_new();
     if (s == NULL) return NULL;
     s->rank = rank;
-    s->arena = sr_arena_new();
-    if (s->arena == NULL) {
-        free(s);
+    p->sheets.items[i] = s;
+    if (!map_add(&p->rank_map, i, h, sheet_hash, p)) {
+        sr_sheet_free(s);
         return NULL;
     }
-    p->sheets.items[p->sheets.n++] = s;
+    p->sheets.n++;
     return s;
 }
 
-/* Make the cells at least rows x cols; the stride doubles so that a growing set of columns is moved rarely. */
-static bool reserve_cells(sr_sheet *s, size_t rows, size_t cols) {
+/* Make a block at least `width` columns wide.  False: memory is out, or the sheet holds so much more air than values
+ * that no training run can have written it (each value at a step and a target of its own). */
+static bool widen(sr_sheet *s, block *b, size_t width) {
+    enum { CELLS_FREE = 8 * 1024 * 1024, CELLS_PER_VALUE = 64 };
+    if (width <= b->width) return true;
+    size_t more = (width - b->width) * BLOCK_ROWS;
+    if (s->n_cells + more > CELLS_FREE && (s->n_cells + more) / CELLS_PER_VALUE > s->n_put) return false;
+    double *p = sr_reallocarray(b->cells, width, BLOCK_ROWS * sizeof *p);
+    if (p == NULL) return false;
     const double none = sr_absent_value();
-    if (cols > s->stride) {
-        size_t stride = s->stride == 0 ? 16 : s->stride;
-        while (stride < cols) stride += stride / 2 + 8;
-        size_t cap = s->cap_rows == 0 ? 16 : s->cap_rows;
-        if (cap > SIZE_MAX / sizeof(double) / stride) return false;
-        double *moved = malloc(cap * stride * sizeof *moved);
-        if (moved == NULL) return false;
-        for (size_t r = 0; r < s->rows.n; r++) {
-            if (s->stride > 0) memcpy(moved + r * stride, s->cells + r * s->stride, s->stride * sizeof *moved);
-            for (size_t c = s->stride; c < stride; c++) moved[r * stride + c] = none;
-        }
-        free(s->cells);
-        s->cells = moved;
-        s->stride = stride;
-        s->cap_rows = cap;
-    }
-    if (rows > s->cap_rows) {
-        size_t cap = s->cap_rows * 2 > rows ? s->cap_rows * 2 : rows;
-        double *p = sr_reallocarray(s->cells, cap, s->stride * sizeof *p);
-        if (p == NULL) return false;
-        s->cells = p;
-        s->cap_rows = cap;
-    }
+    for (size_t i = b->width * BLOCK_ROWS; i < width * BLOCK_ROWS; i++) p[i] = none;
+    b->cells = p;
+    b->width = width;
+    s->n_cells += more;
     return true;
+}
+
+/* Where a cell is; NULL where the block is not that wide, so nothing was put there. */
+static double *cell_at(const sr_sheet *s, size_t row, size_t col) {
+    const block *b = &s->blocks.items[row / BLOCK_ROWS];
+    return col < b->width ? &b->cells[col * BLOCK_ROWS + row % BLOCK_ROWS] : NULL;
+}
+
+static double cell(const sr_sheet *s, size_t row, size_t col) {
+    const double *p = cell_at(s, row, col);
+    return p != NULL ? *p : sr_absent_value();
 }
 
 int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_stage, int64_t id) {
@@ -199,7 +239,7 @@ int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_s
         }
     }
     size_t i = s->cols.n;
-    if (i >= INT32_MAX || !SR_GROW(&s->cols, i + 1) || !reserve_cells(s, s->rows.n, i + 1)) return -1;
+    if (i >= INT32_MAX || !SR_GROW(&s->cols, i + 1)) return -1;
     char *copy = sr_arena_strndup(s->arena, name, len);
     if (copy == NULL) return -1;
     s->cols.items[i] = (column){copy, len, vpp_stage, id, h};
@@ -208,44 +248,88 @@ int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_s
     return (int32_t)i;
 }
 
+static bool same_point(sr_point a, sr_point b) { return a.step == b.step && a.micro_step == b.micro_step; }
+
 size_t sr_sheet_row(sr_sheet *s, int64_t step, int32_t micro_step) {
     sr_point p = {step, micro_step};
-    for (size_t k = 0; k < 2 && s->last_row + k < s->rows.n; k++) {
-        sr_point *q = &s->rows.items[s->last_row + k];
-        if (q->step == step && q->micro_step == micro_step) return s->last_row += k;
-    }
+    for (size_t k = 0; k < 2 && s->last_row + k < s->rows.n; k++)
+        if (same_point(s->rows.items[s->last_row + k], p)) return s->last_row += k;
     uint64_t h = hash_point(p);
-    for (uint32_t e = map_first(&s->row_map, h); e != 0; e = s->row_map.next[e - 1]) {
-        sr_point *q = &s->rows.items[e - 1];
-        if (q->step == step && q->micro_step == micro_step) return s->last_row = e - 1;
-    }
+    for (uint32_t e = map_first(&s->row_map, h); e != 0; e = s->row_map.next[e - 1])
+        if (same_point(s->rows.items[e - 1], p)) return s->last_row = e - 1;
     size_t i = s->rows.n;
-    if (i >= INT32_MAX || !SR_GROW(&s->rows, i + 1) || !reserve_cells(s, i + 1, s->cols.n > 0 ? s->cols.n : 1))
-        return SIZE_MAX;
+    if (i >= INT32_MAX || !SR_GROW(&s->rows, i + 1)) return SIZE_MAX;
+    if (i / BLOCK_ROWS == s->blocks.n) {
+        if (!SR_GROW(&s->blocks, s->blocks.n + 1)) return SIZE_MAX;
+        s->blocks.items[s->blocks.n++] = (block){NULL, 0};
+    }
     s->rows.items[i] = p;
     if (!map_add(&s->row_map, i, h, row_hash, s)) return SIZE_MAX;
-    const double none = sr_absent_value();
-    for (size_t c = 0; c < s->stride; c++) s->cells[i * s->stride + c] = none;
     s->rows.n++;
     return s->last_row = i;
 }
 
+/* How wide to make a block for column `col`: a fresh block holds the columns known so far; the first block, and one
+ * that meets new columns, grow in ever larger steps. */
+static size_t wanted_width(const sr_sheet *s, const block *b, size_t col) {
+    bool first = s->blocks.n == 1 || b->width > 0;
+    return first ? col + b->width / 2 + 8 : s->cols.n;
+}
+
 bool sr_sheet_put(sr_sheet *s, size_t row, int32_t col, double norm, bool *replaced) {
     if (row == SIZE_MAX || col < 0) return false;
-    double *cell = &s->cells[row * s->stride + (size_t)col];
-    *replaced = !sr_absent(*cell);
-    *cell = norm;
+    size_t c = (size_t)col;
+    block *b = &s->blocks.items[row / BLOCK_ROWS];
+    if (c >= b->width && !widen(s, b, wanted_width(s, b, c))) return false;
+    double *at = &b->cells[c * BLOCK_ROWS + row % BLOCK_ROWS];
+    *replaced = !sr_absent(*at);
+    *at = norm;
+    s->n_put++;
     return true;
 }
 
 void sr_sheet_clear(sr_sheet *s, size_t row, int32_t col) {
-    s->cells[row * s->stride + (size_t)col] = sr_absent_value();
+    double *at = cell_at(s, row, (size_t)col);
+    if (at != NULL) *at = sr_absent_value();
+}
+
+bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced) {
+    int32_t *col = sr_reallocarray(NULL, from->cols.n, sizeof *col);
+    bool ok = col != NULL;
+    for (size_t c = 0; ok && c < from->cols.n; c++) {
+        const column *k = &from->cols.items[c];
+        col[c] = sr_sheet_column(to, k->name, k->len, k->vpp_stage, k->id);
+        ok = col[c] >= 0;
+    }
+    for (size_t r = 0; ok && r < from->rows.n; r++) {
+        size_t row = sr_sheet_row(to, from->rows.items[r].step, from->rows.items[r].micro_step);
+        block *b = &from->blocks.items[r / BLOCK_ROWS];
+        for (size_t c = 0; ok && c < from->cols.n; c++) {
+            double v = cell(from, r, c);
+            bool old = false;
+            if (sr_absent(v)) continue;
+            ok = sr_sheet_put(to, row, col[c], v, &old);
+            *replaced += old;
+        }
+        if (r % BLOCK_ROWS < BLOCK_ROWS - 1 && r + 1 < from->rows.n) continue;
+        free(b->cells); /* at once: a rank is not to be in memory twice */
+        *b = (block){NULL, 0};
+    }
+    free(col);
+    return ok;
 }
 
 size_t sr_sheet_rows(const sr_sheet *s) { return s->rows.n; }
 size_t sr_sheet_columns(const sr_sheet *s) { return s->cols.n; }
-double sr_sheet_get(const sr_sheet *s, size_t row, int32_t col) { return s->cells[row * s->stride + (size_t)col]; }
+double sr_sheet_get(const sr_sheet *s, size_t row, int32_t col) { return cell(s, row, (size_t)col); }
 sr_point sr_sheet_point(const sr_sheet *s, size_t row) { return s->rows.items[row]; }
+
+void sr_dataset_shift_micro(sr_dataset *ds, int32_t by) {
+    for (size_t i = 0; i < ds->priv->sheets.n; i++) {
+        sr_sheet *s = ds->priv->sheets.items[i];
+        for (size_t r = 0; r < s->rows.n; r++) s->rows.items[r].micro_step -= by;
+    }
+}
 
 /* ---- sealing ---- */
 
@@ -263,12 +347,21 @@ static int cmp_sheet(const void *a, const void *b) {
 /* Which rows and columns of a sheet hold anything; returns the number of cells recorded. */
 static size_t used(const sr_sheet *s, bool *row_used, bool *col_used) {
     size_t n = 0;
-    for (size_t r = 0; r < s->rows.n; r++)
-        for (size_t c = 0; c < s->cols.n; c++)
-            if (!sr_absent(s->cells[r * s->stride + c])) {
-                row_used[r] = col_used[c] = true;
-                n++;
-            }
+    for (size_t b = 0; b < s->blocks.n; b++) {
+        const block *k = &s->blocks.items[b];
+        size_t width = k->width < s->cols.n ? k->width : s->cols.n;
+        unsigned rows = 0; /* a bit for each row that holds something */
+        for (size_t c = 0; c < width; c++) {
+            unsigned here = 0;
+            for (unsigned r = 0; r < BLOCK_ROWS; r++)
+                here |= (unsigned)!sr_absent(k->cells[c * BLOCK_ROWS + r]) << r;
+            col_used[c] = col_used[c] || here != 0;
+            rows |= here;
+            for (; here != 0; here &= here - 1) n++;
+        }
+        for (size_t r = 0; r < BLOCK_ROWS && b * BLOCK_ROWS + r < s->rows.n; r++)
+            row_used[b * BLOCK_ROWS + r] = (rows >> r & 1) != 0;
+    }
     return n;
 }
 
@@ -302,7 +395,7 @@ static usage *find_usage(sr_dataset *ds) {
         }
         size_t n = used(s, u[kept].row, u[kept].col);
         if (n == 0) {
-            sheet_free(s);
+            sr_sheet_free(s);
             free(u[kept].row);
             free(u[kept].col);
             u[kept] = (usage){NULL, NULL};
@@ -328,10 +421,12 @@ static bool seal_points(sr_dataset *ds, const usage *u) {
         const sr_sheet *s = p->sheets.items[i];
         if (!(ok = SR_GROW(&all, all.n + s->rows.n))) break;
         size_t sorted = all.n; /* ranks share most points: only the new ones are sorted in */
-        for (size_t r = 0; r < s->rows.n; r++)
+        for (size_t r = 0; r < s->rows.n; r++) {
+            const sr_point *at = &s->rows.items[r];
             if (u[i].row[r] &&
-                (sorted == 0 || bsearch(&s->rows.items[r], all.items, sorted, sizeof *all.items, cmp_point) == NULL))
-                all.items[all.n++] = s->rows.items[r];
+                (sorted == 0 || bsearch(at, all.items, sorted, sizeof *all.items, cmp_point) == NULL))
+                all.items[all.n++] = *at;
+        }
         if (all.n == sorted) continue;
         qsort(all.items, all.n, sizeof *all.items, cmp_point);
         size_t n = 0;
@@ -350,7 +445,46 @@ static bool seal_points(sr_dataset *ds, const usage *u) {
     return points != NULL;
 }
 
-/* Global targets in order of first appearance: a scratch sheet serves as the interning table. */
+typedef struct {
+    int64_t id;
+    size_t index;
+} by_id;
+
+static int cmp_id(const void *a, const void *b) {
+    const by_id *x = a, *y = b;
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* The final order of the `n` targets in the interning table: pos[i] is the place of entry i. */
+static bool order_targets(const sr_sheet *table, bool sort, int32_t *pos) {
+    size_t n = table->cols.n;
+    by_id *ids = sr_reallocarray(NULL, n, sizeof *ids);
+    if (ids == NULL) return false;
+    for (size_t t = 0; t < n; t++) ids[t] = (by_id){sort ? table->cols.items[t].id : 0, t};
+    qsort(ids, n, sizeof *ids, cmp_id);
+    for (size_t t = 0; t < n; t++) pos[ids[t].index] = (int32_t)t;
+    free(ids);
+    return true;
+}
+
+/* The sheet's column of each target. */
+static bool map_columns(sr_dataset *ds, size_t i, const bool *col_used, sr_sheet *table, const int32_t *pos) {
+    const sr_sheet *s = ds->priv->sheets.items[i];
+    size_t n = table->cols.n;
+    int32_t *map = sr_arena_calloc(ds->priv->arena, n, sizeof *map);
+    if (map == NULL) return false;
+    for (size_t t = 0; t < n; t++) map[t] = -1;
+    for (size_t c = 0; c < s->cols.n; c++)
+        if (col_used[c]) {
+            const column *k = &s->cols.items[c];
+            map[pos[sr_sheet_column(table, k->name, k->len, k->vpp_stage, k->id)]] = (int32_t)c;
+        }
+    ds->priv->col_of[i] = map;
+    return true;
+}
+
+/* Global targets: a scratch sheet serves as the interning table. */
 static bool seal_targets(sr_dataset *ds, const usage *u) {
     struct sr_dataset_priv *p = ds->priv;
     sr_sheet *table = calloc(1, sizeof *table);
@@ -367,25 +501,19 @@ static bool seal_targets(sr_dataset *ds, const usage *u) {
             }
     }
     size_t n = table->cols.n;
-    for (size_t i = 0; ok && i < p->sheets.n; i++) {
-        const sr_sheet *s = p->sheets.items[i];
-        int32_t *map = sr_arena_calloc(p->arena, n, sizeof *map);
-        if (!(ok = map != NULL)) break;
-        for (size_t t = 0; t < n; t++) map[t] = -1;
-        for (size_t c = 0; c < s->cols.n; c++)
-            if (u[i].col[c]) {
-                const column *k = &s->cols.items[c];
-                map[sr_sheet_column(table, k->name, k->len, k->vpp_stage, k->id)] = (int32_t)c;
-            }
-        p->col_of[i] = map;
-    }
+    int32_t *pos = ok ? sr_reallocarray(NULL, n, sizeof *pos) : NULL;
+    ok = pos != NULL && order_targets(table, ds->format == SR_FORMAT_TREND_DB, pos);
+    for (size_t i = 0; ok && i < p->sheets.n; i++) ok = map_columns(ds, i, u[i].col, table, pos);
     sr_target *targets = ok ? sr_arena_calloc(p->arena, n, sizeof *targets) : NULL;
-    for (size_t t = 0; targets != NULL && t < n; t++)
-        targets[t] = (sr_target){table->cols.items[t].name, table->cols.items[t].vpp_stage, table->cols.items[t].id};
+    for (size_t t = 0; targets != NULL && t < n; t++) {
+        const column *k = &table->cols.items[t];
+        targets[pos[t]] = (sr_target){k->name, k->vpp_stage, ds->format == SR_FORMAT_TREND_DB ? k->id : pos[t]};
+    }
     ds->targets = targets;
     ds->n_targets = targets != NULL ? n : 0;
+    free(pos);
     table->arena = NULL;
-    sheet_free(table);
+    sr_sheet_free(table);
     return targets != NULL;
 }
 
@@ -431,17 +559,15 @@ size_t sr_dataset_series(const sr_dataset *ds, size_t rank, size_t target, doubl
     const sr_sheet *s = ds->priv->sheets.items[rank];
     int32_t c = ds->priv->col_of[rank][target];
     const int32_t *row_of = ds->priv->row_of[rank];
-    const double none = sr_absent_value();
     size_t n = 0;
     for (size_t p = 0; p < ds->n_points; p++) {
-        out[p] = c < 0 || row_of[p] < 0 ? none : s->cells[(size_t)row_of[p] * s->stride + (size_t)c];
+        out[p] = c < 0 || row_of[p] < 0 ? sr_absent_value() : cell(s, (size_t)row_of[p], (size_t)c);
         n += !sr_absent(out[p]);
     }
     return n;
 }
 
 double sr_dataset_cell(const sr_dataset *ds, size_t rank, size_t target, size_t point) {
-    const sr_sheet *s = ds->priv->sheets.items[rank];
     int32_t c = ds->priv->col_of[rank][target], r = ds->priv->row_of[rank][point];
-    return c < 0 || r < 0 ? sr_absent_value() : s->cells[(size_t)r * s->stride + (size_t)c];
+    return c < 0 || r < 0 ? sr_absent_value() : cell(ds->priv->sheets.items[rank], (size_t)r, (size_t)c);
 }

@@ -1,0 +1,369 @@
+/* Which format is it?  Found by content, then handed to the back-end that reads it. */
+#include "spikeroot/reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "reader_internal.h"
+#include "spikeroot/mem.h"
+#include "spikeroot/str.h"
+
+#define EXPECTED                                                                                                      \
+    "a trend.db (SQLite), monitor CSV files (grad_unreduced_*.csv, weight_grad_*.csv) or dump.json files (step0/rank0/)"
+
+struct sr_reader {
+    const sr_backend *backend;
+    void *state;
+    char *path; /* as the user gave it */
+};
+
+/* ---- one file ---- */
+
+typedef enum { KIND_DB, KIND_CSV, KIND_DUMP, KIND_OTHER, N_KINDS } kind;
+
+static const sr_backend *const backend_of[N_KINDS] = {&sr_backend_trend_db, &sr_backend_monitor_csv,
+                                                      &sr_backend_dump_stat, NULL};
+
+/* Is `word` one of the comma-separated fields of the line [s, end)? Quotes and blanks around a field don't count. */
+static bool has_field(const char *s, const char *end, const char *word) {
+    size_t len = strlen(word);
+    while (s < end) {
+        const char *comma = memchr(s, ',', (size_t)(end - s)), *to = comma != NULL ? comma : end;
+        const char *next = comma != NULL ? comma + 1 : end;
+        while (s < to && strchr(" \t\"", *s) != NULL) s++;
+        while (to > s && strchr(" \t\"\r", to[-1]) != NULL) to--;
+        if ((size_t)(to - s) == len && strncasecmp(s, word, len) == 0) return true;
+        s = next;
+    }
+    return false;
+}
+
+/* A monitor CSV's header names a step and a parameter or module. */
+static bool is_monitor_header(const char *s, const char *end) {
+    static const char *const names[] = {"name", "param_name", "module_name", "target_name"};
+    if (!has_field(s, end, "step")) return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (has_field(s, end, names[i])) return true;
+    return false;
+}
+
+static kind kind_of(const char *head, size_t n) {
+    if (n >= 16 && memcmp(head, "SQLite format 3", 16) == 0) return KIND_DB;
+    const char *s = head, *end = head + n;
+    if (n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) s += 3;
+    while (s < end && *s != '\0' && strchr(" \t\r\n", *s) != NULL) s++;
+    if (s < end && *s == '{') return KIND_DUMP;
+    const char *eol = s < end ? memchr(s, '\n', (size_t)(end - s)) : NULL;
+    return is_monitor_header(s, eol != NULL ? eol : end) ? KIND_CSV : KIND_OTHER;
+}
+
+enum { HEAD = 4096 };
+
+/* The first bytes of a file; false with errno set if it can't be read. */
+static bool read_head(const char *path, char head[HEAD], size_t *n) {
+    FILE *f = fopen(path, "rb");
+    if (f == NULL) return false;
+    *n = fread(head, 1, HEAD, f);
+    int e = ferror(f) != 0 ? (errno != 0 ? errno : EIO) : 0;
+    (void)fclose(f);
+    errno = e;
+    return e == 0;
+}
+
+/* ---- a directory ---- */
+
+enum { MAX_DEPTH = 8, MAX_ENTRIES = 1000000, DBS_SHOWN = 6 };
+
+typedef struct visited {
+    const struct visited *up;
+    dev_t dev;
+    ino_t ino;
+} visited;
+
+typedef struct {
+    size_t found[N_KINDS];
+    char *first[N_KINDS]; /* the first of each kind */
+    sr_str dbs;           /* the paths of all trend.db, for a message */
+    size_t entries, unreadable;
+    bool failed; /* memory ran out */
+} walk;
+
+static bool ends_with(const char *name, const char *suffix) {
+    size_t n = strlen(name), k = strlen(suffix);
+    return n >= k && strcasecmp(name + n - k, suffix) == 0;
+}
+
+/* In a directory a file's name says whether it is worth a look; what it is its content says. */
+static kind sniff(walk *w, const char *path, const char *name, bool csv_known) {
+    static const char *const tensors[] = {".pt", ".npy", ".bin", ".log", ".txt", ".yaml"};
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        if (ends_with(name, tensors[i])) return KIND_OTHER;
+    bool csv = ends_with(name, ".csv"), json = ends_with(name, ".json");
+    if (csv && csv_known) return KIND_OTHER; /* one a directory is enough to know */
+    if (json && strcmp(name, "dump.json") != 0) return KIND_OTHER;
+    char head[HEAD];
+    size_t n;
+    if (!read_head(path, head, &n)) {
+        w->unreadable++;
+        return KIND_OTHER;
+    }
+    if (json) return KIND_DUMP; /* also when it is cut off or empty: the back-end says so */
+    kind k = kind_of(head, n);
+    return k == KIND_DB || (k == KIND_CSV && csv) ? k : KIND_OTHER;
+}
+
+static void note(walk *w, kind k, const char *path) {
+    if (w->found[k]++ == 0 && (w->first[k] = strdup(path)) == NULL) w->failed = true;
+    if (k == KIND_DB && w->found[k] <= DBS_SHOWN)
+        sr_str_addf(&w->dbs, "%s%s", w->found[k] > 1 ? ", " : "", path);
+    else if (k == KIND_DB && w->found[k] == DBS_SHOWN + 1)
+        sr_str_add(&w->dbs, ", ...");
+}
+
+static int by_name(const void *a, const void *b) {
+    const char *const *x = a, *const *y = b;
+    return sr_strnatcmp(*x, *y);
+}
+
+typedef struct {
+    char **items;
+    size_t n, cap;
+} names;
+
+static void names_free(names *list) {
+    for (size_t i = 0; i < list->n; i++) free(list->items[i]);
+    free(list->items);
+}
+
+/* The sorted names in a directory. False with errno set (ENOMEM: memory is out). */
+static bool list_dir(const char *path, names *list) {
+    DIR *d = opendir(path);
+    if (d == NULL) return false;
+    int e = 0;
+    for (struct dirent *ent; e == 0 && (errno = 0, ent = readdir(d)) != NULL;) {
+        if (strcmp(ent->d_name, ".") == 0 || strcmp(ent->d_name, "..") == 0) continue;
+        if (!SR_GROW(list, list->n + 1) || (list->items[list->n] = strdup(ent->d_name)) == NULL)
+            e = ENOMEM;
+        else
+            list->n++;
+    }
+    if (e == 0) e = errno;
+    (void)closedir(d);
+    if (list->n > 0) qsort(list->items, list->n, sizeof *list->items, by_name);
+    errno = e;
+    return e == 0;
+}
+
+static void walk_dir(walk *w, const char *path, const visited *up, int depth);
+
+static void walk_entry(walk *w, const char *dir, const char *name, const visited *here, int depth, bool *csv_known) {
+    sr_str path = {0};
+    struct stat sb;
+    sr_str_addf(&path, "%s%s%s", dir, ends_with(dir, "/") ? "" : "/", name);
+    if (path.failed) {
+        w->failed = true;
+    } else if (stat(path.s, &sb) != 0) {
+        w->unreadable++;
+    } else if (S_ISDIR(sb.st_mode)) {
+        bool loop = false;
+        for (const visited *v = here; v != NULL; v = v->up) loop = loop || (v->dev == sb.st_dev && v->ino == sb.st_ino);
+        if (!loop && depth < MAX_DEPTH) walk_dir(w, path.s, here, depth + 1);
+    } else if (S_ISREG(sb.st_mode)) {
+        kind k = sniff(w, path.s, name, *csv_known);
+        *csv_known = *csv_known || k == KIND_CSV;
+        note(w, k, path.s);
+    }
+    sr_str_fini(&path);
+}
+
+static void walk_dir(walk *w, const char *path, const visited *up, int depth) {
+    names list = {0};
+    struct stat sb;
+    if (stat(path, &sb) != 0 || !list_dir(path, &list)) {
+        if (errno == ENOMEM) w->failed = true;
+        w->unreadable++;
+    }
+    visited here = {up, sb.st_dev, sb.st_ino};
+    bool csv_known = false;
+    for (size_t i = 0; i < list.n && !w->failed && w->entries < MAX_ENTRIES; i++) {
+        w->entries++;
+        walk_entry(w, path, list.items[i], &here, depth, &csv_known);
+    }
+    names_free(&list);
+}
+
+/* Choose from what a directory holds; `wanted` N_KINDS: any. */
+static sr_status choose(const char *path, walk *w, kind wanted, kind *k, char **target, sr_err *err) {
+    int kinds = 0;
+    for (kind i = KIND_DB; i < KIND_OTHER; i++) {
+        if (w->found[i] == 0) continue;
+        kinds++;
+        *k = i;
+    }
+    if (wanted != N_KINDS) {
+        *k = wanted;
+    } else if (kinds > 1) {
+        return sr_fail(err, SR_EINPUT, "%s: holds data of several kinds (trend.db: %zu, directories with monitor CSV: %zu, "
+                       "dump.json: %zu); say which to read with --db, --csv or --dump, or name it", path,
+                       w->found[KIND_DB], w->found[KIND_CSV], w->found[KIND_DUMP]);
+    } else if (kinds == 0) {
+        const char *unreadable = w->unreadable > 0 ? ", some of it not readable" : "";
+        if (w->found[KIND_OTHER] == 0)
+            return sr_fail(err, SR_EINPUT, "%s: no files in it%s; expected " EXPECTED, path, unreadable);
+        return sr_fail(err, SR_EINPUT, "%s: nothing in it that spikeroot reads (%zu files of another kind, such as %s%s); "
+                       "expected " EXPECTED, path, w->found[KIND_OTHER], w->first[KIND_OTHER], unreadable);
+    }
+    if (*k != KIND_DB) {
+        *target = strdup(path);
+    } else if (w->found[KIND_DB] == 1) {
+        *target = strdup(w->first[KIND_DB]);
+    } else if (w->found[KIND_DB] == 0) {
+        return sr_fail(err, SR_EINPUT, "%s: no SQLite file in it; name a trend.db", path);
+    } else {
+        return sr_fail(err, SR_EINPUT, "%s: holds %zu SQLite files; name one of them: %s", path, w->found[KIND_DB],
+                       sr_str_text(&w->dbs));
+    }
+    return *target != NULL ? SR_OK : sr_fail_mem(err);
+}
+
+static sr_status probe_dir(const char *path, kind wanted, kind *k, char **target, sr_err *err) {
+    walk w = {.entries = 0};
+    if (wanted == KIND_CSV || wanted == KIND_DUMP) { /* those back-ends walk it themselves */
+        *k = wanted;
+        *target = strdup(path);
+        return *target != NULL ? SR_OK : sr_fail_mem(err);
+    }
+    names top = {0};
+    sr_status st = SR_OK;
+    if (!list_dir(path, &top)) st = sr_fail_os(err, errno, "%s: cannot list", path);
+    names_free(&top);
+    if (st != SR_OK) return st;
+    walk_dir(&w, path, NULL, 0);
+    if (w.failed || w.dbs.failed)
+        st = sr_fail_mem(err);
+    else if (w.entries >= MAX_ENTRIES)
+        st = sr_fail(err, SR_EINPUT, "%s: more than %d files below it; name one run's directory", path, MAX_ENTRIES);
+    else
+        st = choose(path, &w, wanted, k, target, err);
+    for (int i = 0; i < N_KINDS; i++) free(w.first[i]);
+    sr_str_fini(&w.dbs);
+    return st;
+}
+
+/* ---- probing ---- */
+
+/* The kind of `path` and the path that the back-end is to read. */
+static sr_status probe(const char *path, kind wanted, kind *k, char **target, sr_err *err) {
+    struct stat sb;
+    *target = NULL;
+    if (stat(path, &sb) != 0) return sr_fail_os(err, errno, "%s: cannot open", path);
+    if (S_ISDIR(sb.st_mode)) return probe_dir(path, wanted, k, target, err);
+    if (!S_ISREG(sb.st_mode))
+        return sr_fail(err, SR_EINPUT, "%s: neither a file nor a directory; expected " EXPECTED, path);
+    char head[HEAD + 1];
+    size_t n;
+    if (!read_head(path, head, &n)) return sr_fail_os(err, errno, "%s: cannot read", path);
+    *k = wanted != N_KINDS ? wanted : kind_of(head, n);
+    if (*k == KIND_OTHER) {
+        head[n] = '\0';
+        head[strcspn(head, "\r\n")] = '\0';
+        return n == 0 ? sr_fail(err, SR_EINPUT, "%s: the file is empty; expected " EXPECTED, path)
+                      : sr_fail(err, SR_EINPUT, "%s: not a format that spikeroot reads (it begins \"%.40s\"); expected "
+                                EXPECTED, path, head);
+    }
+    *target = strdup(path);
+    return *target != NULL ? SR_OK : sr_fail_mem(err);
+}
+
+const sr_backend *sr_probe(const char *path, sr_err *err) {
+    kind k = KIND_OTHER;
+    char *target;
+    sr_status st = probe(path, N_KINDS, &k, &target, err);
+    free(target);
+    return st == SR_OK ? backend_of[k] : NULL;
+}
+
+static kind wanted_kind(int format) {
+    for (kind k = KIND_DB; k < KIND_OTHER; k++)
+        if ((int)backend_of[k]->format == format) return k;
+    return N_KINDS;
+}
+
+/* ---- the metric ---- */
+
+long sr_choose_metric(const char *path, const char *wanted, const char *const *found, size_t n, sr_err *err) {
+    static const char *const usual[] = {"grad_unreduced", "grad_reduced", "parameters_grad"};
+    enum { SHOWN = 16 };
+    const char *const *first = wanted != NULL ? &wanted : usual;
+    for (size_t k = 0; k < (wanted != NULL ? 1 : sizeof usual / sizeof *usual); k++)
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(first[k], found[i]) == 0) return (long)i;
+    sr_str list = {0};
+    for (size_t i = 0; i < n && i <= SHOWN; i++)
+        sr_str_addf(&list, "%s%.40s", i > 0 ? ", " : "", i == SHOWN ? "..." : found[i]);
+    const char *text = n > 0 ? sr_str_text(&list) : "none";
+    if (list.failed)
+        (void)sr_fail_mem(err);
+    else if (wanted != NULL)
+        (void)sr_fail(err, SR_EINPUT, "%s: no metric '%s' in it (metrics found: %s)", path, wanted, text);
+    else
+        (void)sr_fail(err, SR_EINPUT, "%s: no gradient metric in it (metrics found: %s); the analysis needs grad_unreduced, "
+                      "grad_reduced or parameters_grad: record it, or name another metric with --metric", path, text);
+    sr_str_fini(&list);
+    return -1;
+}
+
+/* ---- the reader ---- */
+
+sr_status sr_reader_open(const char *path, const sr_read_opts *opts, sr_reader **out, sr_err *err) {
+    *out = NULL;
+    sr_reader *r = calloc(1, sizeof *r);
+    if (r == NULL) return sr_fail_mem(err);
+    kind k = KIND_OTHER;
+    char *target = NULL;
+    r->path = strdup(path);
+    sr_status st = r->path == NULL ? sr_fail_mem(err) : probe(path, wanted_kind(opts->format), &k, &target, err);
+    if (st == SR_OK) {
+        r->backend = backend_of[k];
+        st = r->backend->open(target, opts, &r->state, err);
+    }
+    free(target);
+    if (st == SR_OK) {
+        *out = r;
+        return SR_OK;
+    }
+    r->backend = NULL; /* nothing was opened */
+    sr_reader_free(r);
+    return st;
+}
+
+void sr_reader_free(sr_reader *r) {
+    if (r == NULL) return;
+    if (r->backend != NULL) r->backend->close(r->state);
+    free(r->path);
+    free(r);
+}
+
+sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err) {
+    *out = NULL;
+    sr_dataset *ds = NULL;
+    sr_status st = r->backend->load(r->state, &ds, err);
+    if (st != SR_OK) return st;
+    ds->path = sr_dataset_strdup(ds, r->path); /* also where a file inside a directory was read */
+    if (ds->path == NULL) {
+        sr_dataset_free(ds);
+        return sr_fail_mem(err);
+    }
+    *out = ds;
+    return SR_OK;
+}
+
+sr_status sr_reader_details(sr_reader *r, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
+                            sr_err *err) {
+    return r->backend->details(r->state, ds, places, n, stats, err);
+}

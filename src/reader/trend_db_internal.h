@@ -1,0 +1,154 @@
+/* trend.db: connections that change nothing (trend_db_conn.c), what the file holds beside its rows
+ * (trend_db_schema.c), the rows of one metric (trend_db_rows.c), and the back-end itself (trend_db.c). */
+#ifndef SR_TREND_DB_INTERNAL_H
+#define SR_TREND_DB_INTERNAL_H
+
+#include <sqlite3.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "spikeroot/mem.h"
+#include "spikeroot/reader.h"
+
+/* ---- connections (trend_db_conn.c) ---- */
+
+/* How to open the file so that nothing beside it is created, removed or changed. */
+typedef enum {
+    SR_TDB_LOCKED,   /* rollback journal: plain read-only; a shared lock keeps writers out while we read */
+    SR_TDB_FROZEN,   /* WAL file that was closed cleanly, or a file system without locks: immutable=1 */
+    SR_TDB_WAL_SHM,  /* -wal and -shm: somebody may be writing; -shm is opened read-only */
+    SR_TDB_WAL_ALONE /* -wal without -shm: nobody has it open; the index of the -wal is kept in our memory */
+} sr_tdb_mode;
+
+/* What tells whether a file was written to. */
+typedef struct {
+    bool exists;
+    off_t size;
+    struct timespec changed;
+} sr_tdb_stamp;
+
+typedef struct {
+    char *path; /* as the user gave it, for messages */
+    char *real; /* resolved: SQLite looks for -wal beside the file a symbolic link points to */
+    sr_tdb_mode mode;
+    sr_tdb_stamp file, wal;
+} sr_tdb_source;
+
+/* Look at the file and what lies beside it. Errors: SR_EIO, SR_EINPUT (no SQLite file), SR_ENOMEM.
+ * Free with sr_tdb_source_fini, also after an error. */
+sr_status sr_tdb_source_init(sr_tdb_source *src, const char *path, sr_err *err);
+void sr_tdb_source_fini(sr_tdb_source *src);
+
+/* A read-only connection; close it with sqlite3_close. It sees one snapshot from sr_tdb_begin to sr_tdb_end. */
+sr_status sr_tdb_connect(sr_tdb_source *src, sqlite3 **db, sr_err *err);
+sr_status sr_tdb_begin(const sr_tdb_source *src, sqlite3 *db, sr_err *err);
+void sr_tdb_end(sqlite3 *db);
+
+/* A number that changes when another process commits (pragma data_version). */
+sr_status sr_tdb_version(const sr_tdb_source *src, sqlite3 *db, int64_t *version, sr_err *err);
+
+/* Was the file changed since sr_tdb_source_init in a way that the mode does not guard against? SR_EINPUT then. */
+sr_status sr_tdb_check_unchanged(const sr_tdb_source *src, sr_err *err);
+
+/* The error for SQLite's result code `rc`. */
+sr_status sr_tdb_fail(const sr_tdb_source *src, sqlite3 *db, int rc, sr_err *err);
+
+/* Prepare a statement; finalize it with sqlite3_finalize. */
+sr_status sr_tdb_prepare(const sr_tdb_source *src, sqlite3 *db, const char *sql, sqlite3_stmt **st, sr_err *err);
+
+/* Step a statement that gives rows: *row says whether there is one. */
+sr_status sr_tdb_step(const sr_tdb_source *src, sqlite3_stmt *st, bool *row, sr_err *err);
+
+/* ---- schema, metrics and targets (trend_db_schema.c) ---- */
+
+/* Which of the optional columns are there, and how trend_data is keyed. */
+typedef struct {
+    bool min, max, mean, nans; /* statistics beside norm */
+    bool vpp_stage, micro_step; /* of monitoring_targets */
+    bool clustered;             /* WITHOUT ROWID, primary key begins with (rank, step): a rank is one stretch */
+} sr_tdb_schema;
+
+/* Check that the tables and columns are there and are tables. Errors: SR_EINPUT names what was found. */
+sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, sr_tdb_schema *schema, sr_err *err);
+
+typedef struct {
+    const char **name; /* in order of id */
+    int64_t *id;
+    size_t n;
+} sr_tdb_metrics;
+
+/* Names and arrays live in `arena`. */
+sr_status sr_tdb_read_metrics(const sr_tdb_source *src, sqlite3 *db, sr_arena *arena, sr_tdb_metrics *m,
+                              sr_err *err);
+
+/* A parameter: all target rows with its normalised name and vpp stage. */
+typedef struct {
+    const char *name;
+    size_t len;
+    int32_t vpp_stage;
+    int64_t id; /* the smallest of its rows */
+} sr_tdb_group;
+
+typedef struct {
+    int64_t id;
+    uint32_t group;
+    int32_t micro_step;
+} sr_tdb_target;
+
+typedef struct {
+    sr_tdb_target *row; /* ascending id */
+    size_t n;
+    sr_tdb_group *group;
+    size_t n_groups;
+    int32_t max_micro; /* over all rows */
+} sr_tdb_targets;
+
+/* Read and join the targets; those that can't be used are counted in `w` (strict: an error). */
+sr_status sr_tdb_read_targets(const sr_tdb_source *src, sqlite3 *db, const sr_tdb_schema *schema, bool strict,
+                              sr_arena *arena, sr_tdb_targets *t, sr_warnings *w, sr_err *err);
+
+/* The index of the target row `id`, SIZE_MAX if there is none. `hint` is where the last one was found. */
+size_t sr_tdb_find_target(const sr_tdb_targets *t, int64_t id, size_t hint);
+
+/* ---- the rows of one metric (trend_db_rows.c) ---- */
+
+typedef struct {
+    sr_tdb_source src;
+    sqlite3 *db; /* in one read transaction from the beginning of a load on */
+    sr_read_opts opts;
+    char *wanted; /* copy of opts.metric */
+    sr_arena *arena;
+    sr_tdb_schema schema;
+    sr_tdb_metrics metrics;
+    sr_tdb_targets targets;
+    int64_t metric_id;
+    bool join_micro;    /* micro_step says nothing or is 0 throughout: targets of one name are one series */
+    bool only_nans;     /* norm is NULL throughout: only rows that `nans` marks count, as NaN */
+    int32_t micro_base; /* subtracted from the file's micro steps */
+} sr_tdb;
+
+enum { SR_TDB_MAX_WORKERS = 64 };
+
+/* Connections that see the same snapshot; the first is the reader's own. */
+typedef struct {
+    sqlite3 *db[SR_TDB_MAX_WORKERS];
+    unsigned n;
+} sr_tdb_pool;
+
+sr_status sr_tdb_pool_open(sr_tdb *t, sr_tdb_pool *pool, sr_err *err);
+void sr_tdb_pool_close(sr_tdb_pool *pool);
+
+typedef struct {
+    size_t n_values, n_nulls;
+    int32_t min_micro, max_micro; /* as in the file; SR_NO_MICRO if they were joined */
+    bool have_micro;
+} sr_tdb_totals;
+
+/* Put all rows of t->metric_id into `ds`, with counted warnings. */
+sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset *ds, sr_tdb_totals *totals,
+                           sr_err *err);
+
+/* A stored statistic: msProbe writes infinities as +-1000000001 and clamps finite values to +-1e9. */
+double sr_tdb_value(double stored);
+
+#endif
