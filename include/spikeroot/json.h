@@ -4,9 +4,9 @@
  * Numbers are written exactly; a value that is not finite becomes the string "NaN", "Infinity" or
  * "-Infinity"; an absent value (SR_ABSENT, see value.h) becomes null.
  *
- * Every sr_json_* builder returns the new item (owned by its parent) or NULL when memory is out;
- * NULL parents are accepted and give NULL, so that a sequence of calls is checked once at the end
- * (sr_json_print fails when the tree is incomplete: see sr_json_root).
+ * Every sr_json_* builder returns the new item (owned by its parent) or NULL when memory is out; a NULL parent gives
+ * NULL.  No result needs checking: sr_json_print refuses a tree of which any part could not be made since the last
+ * sr_json_root in this thread.
  */
 #ifndef SPIKEROOT_JSON_H
 #define SPIKEROOT_JSON_H
@@ -54,6 +54,10 @@ bool sr_json_get_num(const cJSON *item, double *out);
 
 /* An integer within +-2^53 (a number without a fraction). False for anything else, *out untouched. */
 bool sr_json_get_int(const cJSON *item, int64_t *out);
+
+/* Is this document one of ours: an object with this `phase` and a schema_version we read?  Unknown keys are fine.
+ * Errors: SR_EINPUT, naming `name`, what the document is and what to give instead. */
+sr_status sr_json_check_phase(const cJSON *root, const char *name, int phase, sr_err *err);
 
 /* The string, or NULL if item is NULL or no string. Owned by the tree. */
 const char *sr_json_get_str(const cJSON *item);

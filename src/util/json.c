@@ -12,15 +12,17 @@
 
 /* ---- building ---- */
 
+/* Set when any builder call failed since sr_json_root: sr_json_print then refuses the tree, so that no caller can
+ * write a document with a key missing. */
+static _Thread_local bool incomplete;
+
 static cJSON *attach(cJSON *parent, const char *key, cJSON *item) {
-    if (item == NULL) return NULL;
-    bool ok = parent != NULL && (key != NULL ? cJSON_AddItemToObject(parent, key, item) != 0
+    bool ok = item != NULL && parent != NULL && (key != NULL ? cJSON_AddItemToObject(parent, key, item) != 0
                                              : cJSON_AddItemToArray(parent, item) != 0);
-    if (!ok) {
-        cJSON_Delete(item);
-        return NULL;
-    }
-    return item;
+    if (ok) return item;
+    cJSON_Delete(item);
+    incomplete = true;
+    return NULL;
 }
 
 cJSON *sr_json_object(cJSON *parent, const char *key) { return attach(parent, key, cJSON_CreateObject()); }
@@ -52,14 +54,12 @@ cJSON *sr_json_num(cJSON *parent, const char *key, double v) {
 
 cJSON *sr_json_root(int phase) {
     cJSON *root = cJSON_CreateObject();
+    incomplete = false;
     sr_json_int(root, "phase", phase);
     sr_json_int(root, "schema_version", SR_SCHEMA_VERSION);
     cJSON *tool = sr_json_object(root, "tool");
     sr_json_str(tool, "name", "spikeroot");
-    if (sr_json_str(tool, "version", SR_VERSION) == NULL) {
-        cJSON_Delete(root);
-        return NULL;
-    }
+    sr_json_str(tool, "version", SR_VERSION);
     return root;
 }
 
@@ -139,7 +139,7 @@ static void print_item(const cJSON *item, sr_str *out, int depth) {
 }
 
 sr_status sr_json_print(const cJSON *root, sr_str *out, sr_err *err) {
-    if (root == NULL) return sr_fail_mem(err);
+    if (root == NULL || incomplete) return sr_fail_mem(err);
     print_item(root, out, 0);
     sr_str_addc(out, '\n');
     return out->failed ? sr_fail_mem(err) : SR_OK;
@@ -275,3 +275,18 @@ bool sr_json_get_int(const cJSON *item, int64_t *out) {
 }
 
 const char *sr_json_get_str(const cJSON *item) { return cJSON_IsString(item) ? item->valuestring : NULL; }
+
+sr_status sr_json_check_phase(const cJSON *root, const char *name, int phase, sr_err *err) {
+    int64_t found, version;
+    if (!cJSON_IsObject(root) || !sr_json_get_int(cJSON_GetObjectItemCaseSensitive(root, "phase"), &found))
+        return sr_fail(err, SR_EINPUT, "%s: phase: missing; give the JSON file that 'spikeroot phase%d' wrote", name, phase);
+    if (found != phase)
+        return sr_fail(err, SR_EINPUT, "%s: phase: is %lld; give the JSON file that 'spikeroot phase%d' wrote", name,
+                       (long long)found, phase);
+    if (!sr_json_get_int(cJSON_GetObjectItemCaseSensitive(root, "schema_version"), &version))
+        return sr_fail(err, SR_EINPUT, "%s: schema_version: missing or no whole number", name);
+    if (version != SR_SCHEMA_VERSION)
+        return sr_fail(err, SR_EINPUT, "%s: schema_version: is %lld, this program reads %d; make the file again with this "
+                       "version", name, (long long)version, SR_SCHEMA_VERSION);
+    return SR_OK;
+}

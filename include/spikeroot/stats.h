@@ -1,0 +1,35 @@
+/* Robust statistics: pure functions on arrays of doubles.
+ *
+ * Inputs must be finite; an empty input gives a quiet NaN.  "Scratch" functions reorder their argument.
+ */
+#ifndef SPIKEROOT_STATS_H
+#define SPIKEROOT_STATS_H
+
+#include <stddef.h>
+
+/* Median of v[0..n): the mean of the two middle values when n is even. Reorders v. O(n). */
+double sr_stats_median_scratch(double *v, size_t n);
+
+/* Quantile q in [0, 1] with linear interpolation (R's type 7, NumPy's default). Sorts v. O(n log n). */
+double sr_stats_quantile_scratch(double *v, size_t n, double q);
+
+/* Median, first and third quartile, and median absolute deviation (not scaled: sigma is about 1.4826 MAD and
+ * IQR / 1.349 for normal noise).  Sorts v. */
+typedef struct {
+    double median, q1, q3, mad;
+} sr_spread;
+sr_spread sr_stats_spread_scratch(double *v, size_t n);
+
+/* A median over the last SR_WINDOW values pushed, kept sorted: O(SR_WINDOW) a push, no allocation.
+ * A zeroed struct is empty. */
+enum { SR_WINDOW = 9 };
+typedef struct {
+    double ring[SR_WINDOW], sorted[SR_WINDOW];
+    unsigned n, next;
+} sr_running_median;
+void sr_running_median_push(sr_running_median *m, double v);
+double sr_running_median_get(const sr_running_median *m); /* NaN when empty */
+/* The k-th last value pushed (0: the last); NaN when there are not that many in the window. */
+double sr_running_median_last(const sr_running_median *m, unsigned k);
+
+#endif

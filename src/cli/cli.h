@@ -1,0 +1,67 @@
+/* What the commands share: messages, exit codes, option values.  Only src/cli prints, parses options and exits. */
+#ifndef SR_CLI_H
+#define SR_CLI_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spikeroot/err.h"
+
+typedef enum {
+    SR_EXIT_OK = 0,      /* ran, whatever it found */
+    SR_EXIT_FAILURE = 1, /* input or I/O failure */
+    SR_EXIT_USAGE = 2,
+    SR_EXIT_FINDING = 3, /* something was found, only with --exit-code */
+    SR_EXIT_NEED = 4     /* the user must supply something */
+} sr_exit;
+
+/* A command: run gets argv of the command itself (argv[0] is its name); help is its --help text. */
+typedef struct {
+    const char *name, *summary, *help;
+    sr_exit (*run)(int argc, char **argv);
+} sr_command;
+
+extern const sr_command sr_cmd_phase1, sr_cmd_phase2;
+
+/* What every command has. */
+typedef struct {
+    const char *command;
+    const char *output; /* -o, "-" by default */
+    bool quiet, verbose, exit_code;
+} sr_common;
+
+#define SR_COMMON_SHORT "o:qvh"
+enum { SR_OPT_EXIT_CODE = 1000, SR_OPT_FIRST };
+#define SR_COMMON_LONG                                                                                        \
+    {"output", required_argument, NULL, 'o'}, {"quiet", no_argument, NULL, 'q'}, {"verbose", no_argument, NULL, 'v'}, \
+        {"help", no_argument, NULL, 'h'}, {"exit-code", no_argument, NULL, SR_OPT_EXIT_CODE}
+
+/* Handle a common option; false if `opt` is none of them. -h is not handled here. */
+bool sr_cli_common(sr_common *c, int opt, const char *value);
+
+/* "spikeroot CMD: text" and the hint to --help on stderr; returns SR_EXIT_USAGE. */
+sr_exit sr_cli_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The message for what getopt_long refused ('?' or ':'). */
+sr_exit sr_cli_bad_option(const char *command, int opt, int optopt_, char *const *argv, int optind_);
+/* Print the error and return the exit code that belongs to its status. */
+sr_exit sr_cli_fail(const char *command, const sr_err *err);
+
+/* Option values: strict numbers. On failure a usage message was printed and false returned. */
+bool sr_cli_number(const char *command, const char *option, const char *text, double above, double most, double *out);
+bool sr_cli_count(const char *command, const char *option, const char *text, uint64_t most, uint64_t *out);
+
+/* Refuse an output that would overwrite `input` (a file, or a directory with input files in it). */
+sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err);
+
+/* Print a tree to -o, and its warnings to stderr unless -q. The tree is deleted. */
+sr_status sr_cli_write(const sr_common *c, cJSON *tree, sr_err *err);
+
+/* With -v: one line on stderr with the time since the start and the peak memory. */
+void sr_cli_report_cost(const sr_common *c);
+
+/* Catch SIGINT and SIGTERM so that no temporary file is left behind. */
+void sr_cli_install_signals(void);
+
+#endif

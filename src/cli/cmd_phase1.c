@@ -1,0 +1,195 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "spikeroot/json.h"
+#include "spikeroot/phase1.h"
+#include "spikeroot/reader.h"
+
+static const char help[] =
+    "usage: spikeroot phase1 [options] DATA\n\n"
+    "Lists the candidate coordinates (rank, optimizer step, micro step, parameter) of abnormal gradients, earliest first.\n"
+    "DATA is a trend.db, a monitor CSV file or directory, or a directory of statistics dumps; its format is found by content.\n\n"
+    "  -o, --output FILE   write p1.json there (default: -, standard output)\n"
+    "      --db, --csv, --dump\n"
+    "                      read DATA as trend.db, monitor CSV or statistics dumps whatever it looks like\n"
+    "      --metric NAME   metric to analyse (default: grad_unreduced, else grad_reduced, else parameters_grad)\n"
+    "      --iqr-mult X    threshold above the baseline, in inter-quartile ranges (default: 5)\n"
+    "      --mad-mult X    threshold above the baseline, in median absolute deviations (default: 10)\n"
+    "      --top N         list at most N candidates of one optimizer step: the earliest and the largest (default: 20)\n"
+    "      --probe P1      add this data's values at the coordinates of another p1.json (to compare with a benchmark)\n"
+    "      --summary       print a short table for people on standard output instead of JSON; -o still gets the JSON\n"
+    "      --strict        fail at the first row that can't be read instead of counting it\n"
+    "      --threads N     number of threads (default: one for each processor); the result is the same\n"
+    "      --exit-code     exit with 3 if there is a candidate\n"
+    "  -q, --quiet         no warnings on standard error\n"
+    "  -v, --verbose       time and memory on standard error\n"
+    "  -h, --help          this text\n";
+
+enum { OPT_METRIC = SR_OPT_FIRST, OPT_IQR, OPT_MAD, OPT_TOP, OPT_PROBE, OPT_SUMMARY, OPT_STRICT, OPT_THREADS, OPT_DB, OPT_CSV, OPT_DUMP };
+
+typedef struct {
+    sr_common common;
+    const char *input, *probe;
+    sr_read_opts read;
+    sr_phase1_opts analysis;
+    bool summary;
+} options;
+
+static const char *format_option(int format) {
+    return format == SR_FORMAT_TREND_DB ? "--db" : format == SR_FORMAT_CSV ? "--csv" : "--dump";
+}
+
+static bool set_format(options *o, sr_format format) {
+    if (o->read.format >= 0 && o->read.format != (int)format) {
+        sr_cli_usage("phase1", "%s and %s contradict each other", format_option(o->read.format), format_option((int)format));
+        return false;
+    }
+    o->read.format = (int)format;
+    return true;
+}
+
+static bool take(options *o, int opt) {
+    uint64_t n = 0;
+    switch (opt) {
+    case OPT_METRIC: o->read.metric = optarg; return true;
+    case OPT_PROBE: o->probe = optarg; return true;
+    case OPT_SUMMARY: return o->summary = true;
+    case OPT_STRICT: return o->read.strict = true;
+    case OPT_DB: return set_format(o, SR_FORMAT_TREND_DB);
+    case OPT_CSV: return set_format(o, SR_FORMAT_CSV);
+    case OPT_DUMP: return set_format(o, SR_FORMAT_DUMP);
+    case OPT_IQR: return sr_cli_number("phase1", "--iqr-mult", optarg, 0.0, 1e6, &o->analysis.iqr_mult);
+    case OPT_MAD: return sr_cli_number("phase1", "--mad-mult", optarg, 0.0, 1e6, &o->analysis.mad_mult);
+    case OPT_TOP:
+        if (!sr_cli_count("phase1", "--top", optarg, 1000000, &n)) return false;
+        o->analysis.top = (size_t)n;
+        return true;
+    case OPT_THREADS:
+        if (!sr_cli_count("phase1", "--threads", optarg, 256, &n)) return false;
+        o->analysis.threads = o->read.threads = (unsigned)n;
+        return true;
+    default: return sr_cli_common(&o->common, opt, optarg);
+    }
+}
+
+/* Returns -1 to go on, else the exit code. */
+static int parse(int argc, char **argv, options *o) {
+    static const struct option longs[] = {SR_COMMON_LONG,
+                                          {"metric", required_argument, NULL, OPT_METRIC},
+                                          {"iqr-mult", required_argument, NULL, OPT_IQR},
+                                          {"mad-mult", required_argument, NULL, OPT_MAD},
+                                          {"top", required_argument, NULL, OPT_TOP},
+                                          {"probe", required_argument, NULL, OPT_PROBE},
+                                          {"summary", no_argument, NULL, OPT_SUMMARY},
+                                          {"strict", no_argument, NULL, OPT_STRICT},
+                                          {"threads", required_argument, NULL, OPT_THREADS},
+                                          {"db", no_argument, NULL, OPT_DB},
+                                          {"csv", no_argument, NULL, OPT_CSV},
+                                          {"dump", no_argument, NULL, OPT_DUMP},
+                                          {NULL, 0, NULL, 0}};
+    *o = (options){.common = {.command = "phase1", .output = "-"},
+                   .read = {.format = -1},
+                   .analysis = {.iqr_mult = SR_PHASE1_IQR_MULT, .mad_mult = SR_PHASE1_MAD_MULT, .top = SR_PHASE1_TOP}};
+    opterr = 0;
+    for (int opt; (opt = getopt_long(argc, argv, ":" SR_COMMON_SHORT, longs, NULL)) != -1;) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return SR_EXIT_OK;
+        }
+        if (opt == '?' || opt == ':') return sr_cli_bad_option("phase1", opt, optopt, argv, optind);
+        if (!take(o, opt)) return SR_EXIT_USAGE;
+    }
+    if (optind >= argc || argv[optind][0] == '\0') return sr_cli_usage("phase1", "no data named");
+    if (optind + 1 < argc) return sr_cli_usage("phase1", "one DATA at a time: '%s' is one too many", argv[optind + 1]);
+    o->input = argv[optind];
+    return -1;
+}
+
+/* The statistics besides the norm are fetched for the findings only. */
+static sr_status fetch_details(sr_reader *reader, const sr_dataset *ds, sr_phase1_result *r, sr_err *err) {
+    size_t n = r->n_anomalies;
+    if (n == 0) return SR_OK;
+    sr_place *places = calloc(n, sizeof *places);
+    sr_stats4 *stats = calloc(n, sizeof *stats);
+    sr_status st = places == NULL || stats == NULL ? sr_fail_mem(err) : SR_OK;
+    for (size_t i = 0; st == SR_OK && i < n; i++)
+        places[i] = (sr_place){r->anomalies[i].rank, r->anomalies[i].target, r->anomalies[i].point};
+    if (st == SR_OK) st = sr_reader_details(reader, ds, places, n, stats, err);
+    for (size_t i = 0; st == SR_OK && i < n; i++) {
+        r->anomalies[i].min = stats[i].min;
+        r->anomalies[i].max = stats[i].max;
+        r->anomalies[i].mean = stats[i].mean;
+    }
+    free(places);
+    free(stats);
+    return st;
+}
+
+static sr_status add_probes(const char *path, sr_phase1_result *r, sr_err *err) {
+    cJSON *tree = NULL;
+    sr_probe_place *places = NULL;
+    size_t n = 0;
+    sr_status st = sr_json_read_file(path, 0, &tree, err);
+    if (st == SR_OK) st = sr_phase1_places_from_json(tree, path, &places, &n, err);
+    if (st == SR_OK) st = sr_phase1_probe(r, places, n, err);
+    free(places);
+    cJSON_Delete(tree);
+    return st;
+}
+
+static void print_summary(const sr_phase1_result *r) {
+    const sr_dataset *ds = r->ds;
+    printf("%s: %zu values of %s, %zu ranks, %zu parameters, %zu optimizer steps", ds->path, ds->n_rows, ds->metric,
+           ds->n_ranks, ds->n_targets, r->timeline.n_windows);
+    if (r->timeline.window > 0) printf(" of %lld micro steps", (long long)r->timeline.window);
+    printf("\n%zu candidate%s%s\n", r->n_anomalies, r->n_anomalies == 1 ? "" : "s", r->n_anomalies > 0 ? ", earliest first:" : "");
+    if (r->n_anomalies == 0) return;
+    printf("%8s %5s %5s %12s %10s  %-16s %s\n", "opt step", "micro", "rank", "norm", "deviation", "trigger", "parameter");
+    for (size_t i = 0; i < r->n_anomalies; i++) {
+        const sr_anomaly *a = &r->anomalies[i];
+        char micro[16] = "-", ratio[24] = "-";
+        if (r->timeline.window > 0) (void)snprintf(micro, sizeof micro, "%d", (int)r->timeline.micro[a->point]);
+        if (!sr_absent(a->deviation_ratio)) (void)snprintf(ratio, sizeof ratio, "%.4gx", a->deviation_ratio);
+        printf("%8lld %5s %5d %12.6g %10s  %-16s %s\n", (long long)r->timeline.opt_step[a->window], micro,
+               (int)ds->ranks[a->rank], a->norm, ratio, sr_trigger_name(a->trigger), ds->targets[a->target].name);
+    }
+}
+
+static sr_status analyse(const options *o, size_t *found, sr_err *err) {
+    sr_reader *reader = NULL;
+    sr_dataset *ds = NULL;
+    sr_phase1_result *r = NULL;
+    sr_status st = sr_reader_open(o->input, &o->read, &reader, err);
+    if (st == SR_OK) st = sr_reader_load(reader, &ds, err);
+    if (st == SR_OK) st = sr_phase1_run(ds, &o->analysis, &r, err);
+    if (st == SR_OK) st = fetch_details(reader, ds, r, err);
+    if (st == SR_OK && o->probe != NULL) st = add_probes(o->probe, r, err);
+    if (st == SR_OK) {
+        *found = r->n_anomalies;
+        if (o->summary) print_summary(r);
+        if (!o->summary || strcmp(o->common.output, "-") != 0) st = sr_cli_write(&o->common, sr_phase1_to_json(r), err);
+    }
+    sr_phase1_result_free(r);
+    sr_dataset_free(ds);
+    sr_reader_free(reader);
+    return st;
+}
+
+static sr_exit run(int argc, char **argv) {
+    options o;
+    sr_err err;
+    size_t found = 0;
+    int done = parse(argc, argv, &o);
+    if (done >= 0) return (sr_exit)done;
+    sr_status st = sr_cli_check_output(o.common.output, o.input, &err);
+    if (st == SR_OK && o.probe != NULL) st = sr_cli_check_output(o.common.output, o.probe, &err);
+    if (st == SR_OK) st = analyse(&o, &found, &err);
+    if (st != SR_OK) return sr_cli_fail("phase1", &err);
+    sr_cli_report_cost(&o.common);
+    return o.common.exit_code && found > 0 ? SR_EXIT_FINDING : SR_EXIT_OK;
+}
+
+const sr_command sr_cmd_phase1 = {"phase1", "list candidate coordinates from gradient monitoring data", help, run};

@@ -1,0 +1,298 @@
+/* Step 1: is a value abnormal?  One engine serves step-level and micro-step data: step-level data are windows of
+ * one micro step.
+ *
+ * Each series (a target on a rank) is compared with its own recent normal past: the level, a running median over
+ * the windows before it that were themselves normal.  So a slow trend (warm-up, growth) is followed, a plateau
+ * stays abnormal until it ends, and a rank or target that is always large is normal for itself.  What a quiet or
+ * noisy series is, its own spread says (IQR and MAD of the logarithm of value / level).
+ * See docs/METHODS.md, "Baseline". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "phase1_internal.h"
+
+/* A window's cumulative norm must also stand out itself, or the jump is only a change of direction. */
+static const double MIN_RISE = 1.25;
+/* Residuals a spread needs; fewer: those of all ranks are pooled. */
+enum { MIN_SPREAD = 16 };
+/* The log of a residual's floor: a micro step that added nothing. */
+static const double LOG_FLOOR = -7.0;
+
+typedef struct {
+    const sr_dataset *ds;
+    const sr_timeline *tl;
+    const sr_phase1_opts *opts;
+    size_t target;
+    sr_scratch *s;
+} job;
+
+/* The thresholds of one series, as ratios to the level. */
+typedef struct {
+    double iqr, mad;     /* spec: iqr_mult x IQR, mad_mult x MAD, in logarithms; INFINITY: not known */
+    double spread;       /* IQR as a ratio of the level, for the report; absent: not known */
+    double least;        /* what a value must exceed to be a finding */
+} limits;
+
+typedef struct {
+    double severity; /* of the current run's worst point: ratio, then saturated, then not finite */
+    size_t finding;  /* index of the run's last finding */
+    bool active;
+    size_t last_window;
+} stretch;
+
+typedef struct {
+    const job *j;
+    size_t rank;
+    const limits *lim; /* NULL in the first pass: anything beyond SR_MIN_RATIO */
+    sr_anomaly_list *out;
+    sr_running_median past; /* levels of the normal windows before */
+    stretch run;
+    size_t unjudged;
+    bool hit; /* the current window holds a finding */
+} walk;
+
+/* ---- the level ---- */
+
+/* The bar a spike must clear is at least as high as the last two normal windows: a series that just doubled by
+ * itself may do so again. */
+static double bar_of(const sr_running_median *past) {
+    double bar = sr_running_median_get(past);
+    for (unsigned k = 0; k < 2; k++) {
+        double v = sr_running_median_last(past, k);
+        if (v > bar) bar = v;
+    }
+    return bar;
+}
+
+/* Norm of one micro batch for each window, from its last recorded point. */
+static void find_levels(const sr_timeline *tl, const double *norm, double *level) {
+    for (size_t w = 0; w < tl->n_windows; w++) {
+        level[w] = sr_absent_value();
+        for (size_t p = tl->first[w + 1]; p-- > tl->first[w];) {
+            if (sr_absent(norm[p])) continue;
+            if (sr_usable(norm[p])) level[w] = sr_phase1_level(tl, norm, p);
+            break;
+        }
+    }
+}
+
+/* Median level of a rank's other windows, the nearest ones first; absent when there are none. */
+static double other_windows(const sr_timeline *tl, const double *level, size_t w) {
+    double v[2 * SR_WINDOW];
+    size_t n = 0;
+    for (size_t d = 1; d < tl->n_windows && n < SR_WINDOW; d++) {
+        if (w + d < tl->n_windows && sr_usable(level[w + d])) v[n++] = level[w + d];
+        if (d <= w && sr_usable(level[w - d])) v[n++] = level[w - d];
+    }
+    return n > 0 ? sr_stats_median_scratch(v, n) : sr_absent_value();
+}
+
+/* How much the ranks moved together in this window, against their own other windows: what all do at once at the
+ * start of a run is a trend, not a fault of one. Absent with fewer than three ranks. Worked out once a window. */
+static double common_move(const job *j, size_t w) {
+    const sr_timeline *tl = j->tl;
+    double *cached = &j->s->move[w], *v = j->s->tmp;
+    if (!isnan(*cached) || sr_absent(*cached)) return *cached;
+    size_t n = 0;
+    for (size_t r = 0; r < j->ds->n_ranks; r++) {
+        const double *level = j->s->level + r * tl->n_windows;
+        if (!sr_usable(level[w])) continue;
+        double usual = other_windows(tl, level, w);
+        if (sr_usable(usual)) v[n++] = level[w] / usual;
+    }
+    return *cached = n >= 3 ? sr_stats_median_scratch(v, n) : sr_absent_value();
+}
+
+/* The bar for a window with too little past: its own other windows, the past it has, and what the window held
+ * before this micro step.  A value beyond that must also outdo what all ranks did, unless the window itself (two
+ * micro steps) or two windows of past speak. Absent: nothing to compare with. */
+static double borrowed_bar(const walk *k, size_t w, size_t prev, double added, double least) {
+    const job *j = k->j;
+    const double *norm = j->s->norm + k->rank * j->ds->n_points;
+    double usual = other_windows(j->tl, j->s->level + k->rank * j->tl->n_windows, w);
+    double bar = sr_usable(usual) ? usual : 0.0;
+    for (unsigned i = 0; i < k->past.n; i++)
+        if (sr_running_median_last(&k->past, i) > bar) bar = sr_running_median_last(&k->past, i);
+    bool inside = prev != SIZE_MAX && j->tl->micro[prev] >= 1 && sr_usable(norm[prev]);
+    if (inside && sr_phase1_level(j->tl, norm, prev) > bar) bar = sr_phase1_level(j->tl, norm, prev);
+    if (bar > 0.0 && added < least * bar) return bar;
+    double move = common_move(j, w);
+    if (!sr_absent(move) && bar > 0.0) return move > 1.0 ? bar * move : bar;
+    return inside || k->past.n >= 2 ? bar : sr_absent_value();
+}
+
+/* ---- the spread ---- */
+
+/* Residuals log(contribution / expected / level) of one series against its own running level. */
+static size_t residuals(const job *j, size_t rank, double *out) {
+    const sr_timeline *tl = j->tl;
+    const double *norm = j->s->norm + rank * j->ds->n_points;
+    const double *level = j->s->level + rank * tl->n_windows;
+    sr_running_median past = {0};
+    size_t n = 0;
+    for (size_t w = 0; w < tl->n_windows; w++) {
+        double usual = sr_running_median_get(&past);
+        size_t prev = SIZE_MAX;
+        for (size_t p = tl->first[w]; p < tl->first[w + 1] && past.n >= SR_MIN_HISTORY; p++) {
+            if (!sr_usable(norm[p])) continue;
+            sr_increment inc = sr_phase1_increment(tl, norm, prev, p);
+            double v = log(inc.contribution / inc.expected / usual);
+            out[n++] = v > LOG_FLOOR ? v : LOG_FLOOR;
+            prev = p;
+        }
+        if (sr_usable(level[w])) sr_running_median_push(&past, level[w]);
+    }
+    return n;
+}
+
+/* The IQR is taken as twice its upper half: micro steps whose gradients cancel part of the sum leave a long lower
+ * tail that says nothing about how large a spike is.  The MAD is the usual one: it alone stands a plateau of up to
+ * half the run. */
+static limits find_limits(const job *j, size_t rank) {
+    limits lim = {(double)INFINITY, (double)INFINITY, sr_absent_value(), SR_MIN_RATIO};
+    double *v = j->s->pooled;
+    size_t n = residuals(j, rank, v);
+    if (n < MIN_SPREAD) {
+        n = 0;
+        for (size_t r = 0; r < j->ds->n_ranks; r++) n += residuals(j, r, v + n);
+    }
+    if (n < SR_MIN_HISTORY) return lim;
+    sr_spread all = sr_stats_spread_scratch(v, n);
+    double half = all.q3 - all.median;
+    lim.spread = exp(all.median + half) - exp(all.median - half);
+    lim.iqr = exp(all.median + j->opts->iqr_mult * 2.0 * half);
+    lim.mad = exp(all.median + j->opts->mad_mult * all.mad);
+    double statistical = lim.iqr < lim.mad ? lim.iqr : lim.mad;
+    if (statistical > lim.least) lim.least = statistical;
+    return lim;
+}
+
+/* ---- walking a series ---- */
+
+static const double SATURATED_SEVERITY = 1e300, NONFINITE_SEVERITY = (double)INFINITY;
+
+/* Add a finding, or lengthen the run it belongs to: an abnormal stretch is one finding, its onset, unless it gets
+ * worse by what would be a spike of its own. */
+static bool note(stretch *run, sr_anomaly_list *out, const sr_anomaly *a, double severity) {
+    if (run->active && (severity < run->severity * SR_MIN_RATIO || isinf(run->severity))) {
+        if (severity > run->severity) run->severity = severity;
+    } else {
+        if (!SR_GROW(out, out->n + 1)) return false;
+        out->items[out->n] = *a;
+        run->finding = out->n++;
+        run->severity = severity;
+    }
+    if (run->active && run->last_window != a->window) out->items[run->finding].duration++;
+    run->active = true;
+    run->last_window = a->window;
+    return true;
+}
+
+static sr_trigger trigger_of(const sr_timeline *tl, const limits *lim, double ratio) {
+    if (tl->window > 0 || lim == NULL) return SR_TRIGGER_MICRO_STEP_DELTA;
+    bool iqr = ratio >= lim->iqr, mad = ratio >= lim->mad;
+    return iqr && mad ? SR_TRIGGER_IQR_MAD : iqr ? SR_TRIGGER_IQR : SR_TRIGGER_MAD;
+}
+
+static sr_anomaly blank(const job *j, size_t rank, size_t w, size_t p, size_t prev) {
+    const double *norm = j->s->norm + rank * j->ds->n_points;
+    double none = sr_absent_value();
+    sr_anomaly a = {.rank = rank, .target = j->target, .point = p, .window = w, .norm = norm[p], .delta = none,
+                    .baseline_median = none, .baseline_iqr = none, .deviation_ratio = none,
+                    .suspect_final_norm = none, .min = none, .max = none, .mean = none, .duration = 1};
+    if (j->tl->window > 0) {
+        a.delta = norm[p] - (prev == SIZE_MAX ? 0.0 : norm[prev]);
+        for (size_t q = j->tl->first[w]; q < j->tl->first[w + 1]; q++)
+            if (!sr_absent(norm[q])) a.suspect_final_norm = norm[q];
+    }
+    return a;
+}
+
+typedef struct {
+    double baseline, ratio;
+} verdict;
+
+/* Is the finite value at p a spike?  Says against what it was judged; absent when there was nothing. */
+static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
+    const job *j = k->j;
+    const double *norm = j->s->norm + k->rank * j->ds->n_points;
+    bool settled = k->past.n >= SR_MIN_HISTORY;
+    sr_increment inc = sr_phase1_increment(j->tl, norm, prev, p);
+    double added = inc.contribution / inc.expected, least = k->lim != NULL ? k->lim->least : SR_MIN_RATIO;
+    double bar = settled ? bar_of(&k->past) : borrowed_bar(k, w, prev, added, least);
+    if (sr_absent(bar)) {
+        k->unjudged++;
+        return false;
+    }
+    double median = settled ? sr_running_median_get(&k->past) : bar;
+    *v = (verdict){median * inc.expected, added / median};
+    /* a ramp drags the bar along; the square of the ratio over the median ends that */
+    bool beyond = added >= least * bar || (settled && added >= least * SR_MIN_RATIO * median);
+    return beyond && sr_phase1_level(j->tl, norm, p) >= MIN_RISE * median;
+}
+
+static bool judge_point(walk *k, size_t w, size_t p, size_t prev) {
+    const job *j = k->j;
+    double v = j->s->norm[k->rank * j->ds->n_points + p];
+    if (v <= 0.0 && isfinite(v)) return true;
+    verdict found = {sr_absent_value(), sr_absent_value()};
+    bool saturated = isfinite(v) && j->ds->format == SR_FORMAT_TREND_DB && v >= SR_SATURATED;
+    if (isfinite(v) && !is_spike(k, w, p, prev, &found) && !saturated) return true;
+    sr_anomaly a = blank(j, k->rank, w, p, prev);
+    a.baseline_median = found.baseline;
+    a.deviation_ratio = found.ratio;
+    if (k->lim != NULL && !sr_absent(k->lim->spread) && !sr_absent(found.baseline))
+        a.baseline_iqr = k->lim->spread * found.baseline;
+    a.trigger = !isfinite(v) ? SR_TRIGGER_NONFINITE
+                : saturated  ? SR_TRIGGER_SATURATED
+                             : trigger_of(j->tl, k->lim, found.ratio);
+    k->hit = true;
+    return note(&k->run, k->out, &a, !isfinite(v) ? NONFINITE_SEVERITY : saturated ? SATURATED_SEVERITY : found.ratio);
+}
+
+static bool walk_series(walk *k) {
+    const sr_timeline *tl = k->j->tl;
+    const double *norm = k->j->s->norm + k->rank * k->j->ds->n_points;
+    const double *level = k->j->s->level + k->rank * tl->n_windows;
+    for (size_t w = 0; w < tl->n_windows; w++) {
+        size_t prev = SIZE_MAX, seen = 0;
+        k->hit = false;
+        for (size_t p = tl->first[w]; p < tl->first[w + 1]; p++) {
+            if (sr_absent(norm[p])) continue;
+            if (!judge_point(k, w, p, prev)) return false;
+            prev = p;
+            seen++;
+        }
+        if (seen == 0) continue;
+        if (!k->hit) k->run.active = false;
+        if (!k->hit && sr_usable(level[w])) sr_running_median_push(&k->past, level[w]);
+    }
+    return true;
+}
+
+/* Two passes: most series have nothing beyond SR_MIN_RATIO and cost one walk; the spread is only worked out for
+ * the others. */
+static bool judge_series(const job *j, size_t rank, sr_anomaly_list *out, size_t *unjudged) {
+    size_t before = out->n;
+    walk k = {.j = j, .rank = rank, .out = out};
+    if (!walk_series(&k)) return false;
+    *unjudged += k.unjudged;
+    if (out->n == before) return true;
+    limits lim = find_limits(j, rank);
+    out->n = before;
+    walk again = {.j = j, .rank = rank, .out = out, .lim = &lim};
+    return walk_series(&again);
+}
+
+sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_phase1_opts *opts, size_t target,
+                          sr_scratch *s, sr_anomaly_list *out, size_t *unjudged, sr_err *err) {
+    job j = {ds, tl, opts, target, s};
+    for (size_t r = 0; r < ds->n_ranks; r++) {
+        (void)sr_dataset_series(ds, r, target, s->norm + r * ds->n_points);
+        find_levels(tl, s->norm + r * ds->n_points, s->level + r * tl->n_windows);
+    }
+    for (size_t w = 0; w < tl->n_windows; w++) s->move[w] = (double)NAN; /* not worked out yet */
+    for (size_t r = 0; r < ds->n_ranks; r++)
+        if (sr_dataset_has(ds, r, target) && !judge_series(&j, r, out, unjudged)) return sr_fail_mem(err);
+    return SR_OK;
+}

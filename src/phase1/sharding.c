@@ -1,0 +1,269 @@
+/* Step 0: which points in time belong to one optimizer step.
+ *
+ * A source that names micro steps says it itself.  In a running index the norms of a window climb (each row is the
+ * gradient accumulated so far) and fall back when the next window begins.  That pattern is judged over all
+ * ranks and targets together, never from one curve: a spike makes one series fall, a reset makes all fall. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "phase1_internal.h"
+
+enum {
+    SHORT_SEQUENCE = 10, /* spec: 5-9 steps are judged by the reset that ranks share */
+    VOTERS = 2048,       /* series looked at: enough for a vote, bounded for a month of data */
+    MIN_VOTES = 3
+};
+/* A step between two points is clear when this share of the series moves the same way. */
+static const double CLEAR = 0.75;
+
+typedef struct {
+    size_t n;          /* points */
+    uint32_t *up, *down; /* [n-1] series that rise, fall from point i to i+1 */
+    double *norm;      /* one series */
+    size_t series, stride;
+} votes;
+
+typedef enum { UNKNOWN, RISE, FALL, MIXED } move;
+
+static void votes_fini(votes *v) {
+    free(v->up);
+    free(v->down);
+    free(v->norm);
+}
+
+static bool take_votes(const sr_dataset *ds, votes *v) {
+    v->n = ds->n_points;
+    v->series = ds->n_ranks * ds->n_targets;
+    v->stride = v->series / VOTERS + 1;
+    v->up = calloc(v->n + 1, sizeof *v->up);
+    v->down = calloc(v->n + 1, sizeof *v->down);
+    v->norm = malloc((v->n + 1) * sizeof *v->norm);
+    if (v->up == NULL || v->down == NULL || v->norm == NULL) return false;
+    for (size_t s = 0; s < v->series; s += v->stride) {
+        if (sr_dataset_series(ds, s / ds->n_targets, s % ds->n_targets, v->norm) < 2) continue;
+        for (size_t i = 0; i + 1 < v->n; i++) {
+            if (!sr_usable(v->norm[i]) || !sr_usable(v->norm[i + 1])) continue;
+            v->up[i] += v->norm[i + 1] > v->norm[i];
+            v->down[i] += v->norm[i + 1] < v->norm[i];
+        }
+    }
+    return true;
+}
+
+static move vote(const votes *v, size_t i) {
+    uint32_t n = v->up[i] + v->down[i];
+    if (n < MIN_VOTES) return UNKNOWN;
+    double share = (double)v->up[i] / (double)n;
+    return share >= CLEAR ? RISE : share <= 1.0 - CLEAR ? FALL : MIXED;
+}
+
+/* The window length most complete windows have (the smaller of two equally frequent ones). `start` are the first
+ * points of windows, start[0] possibly in the middle of one. */
+static size_t usual_length(const sr_dataset *ds, const size_t *start, size_t n) {
+    size_t best = 0, best_count = 0;
+    for (size_t i = 1; i + 1 < n; i++) {
+        size_t len = (size_t)(ds->points[start[i + 1]].step - ds->points[start[i]].step), count = 0;
+        if (len == best) continue;
+        for (size_t j = 1; j + 1 < n && j < 256; j++) /* a vote among the first windows is enough */
+            count += (size_t)(ds->points[start[j + 1]].step - ds->points[start[j]].step) == len;
+        if (count > best_count || (count == best_count && len < best)) {
+            best = len;
+            best_count = count;
+        }
+        if (i > 256) break;
+    }
+    return best;
+}
+
+/* Do most series climb inside windows, and fall between them, by what accumulation makes them: at least near
+ * sqrt(length), the growth of orthogonal gradients?  Ordinary noise that happens to rise a few times does not. */
+static bool grows_like_a_sum(const sr_dataset *ds, votes *v, const size_t *start, size_t n) {
+    size_t ok = 0, all = 0;
+    for (size_t s = 0; s < v->series; s += v->stride * 4) {
+        if (sr_dataset_series(ds, s / ds->n_targets, s % ds->n_targets, v->norm) < 2) continue;
+        for (size_t w = 0; w < n; w++) {
+            size_t a = start[w], b = (w + 1 < n ? start[w + 1] : v->n) - 1;
+            if (b <= a || !sr_usable(v->norm[a]) || !sr_usable(v->norm[b])) continue;
+            if (w == 0 && n > 2) continue; /* may begin in the middle of a window */
+            double least = 0.6 * 0.5 * log((double)(b - a + 1));
+            all++;
+            ok += log(v->norm[b] / v->norm[a]) >= least;
+            if (b + 1 < v->n && sr_usable(v->norm[b + 1])) {
+                all++;
+                ok += log(v->norm[b] / v->norm[b + 1]) >= least;
+            }
+        }
+    }
+    return all >= MIN_VOTES && (double)ok >= CLEAR * (double)all;
+}
+
+/* Lengths repeat: each complete window is as long as most, or as one of its neighbours (batch-size ramp-up). */
+static bool regular(const sr_dataset *ds, const size_t *start, size_t n, size_t usual) {
+    size_t ok = 0, all = 0, before = 0;
+    for (size_t i = 1; i + 1 < n; i++) {
+        size_t len = (size_t)(ds->points[start[i + 1]].step - ds->points[start[i]].step);
+        size_t after = i + 2 < n ? (size_t)(ds->points[start[i + 2]].step - ds->points[start[i + 1]].step) : 0;
+        all++;
+        ok += len == usual || len == before || len == after;
+        before = len;
+    }
+    return all == 0 || (double)ok >= 0.6 * (double)all;
+}
+
+/* First points of windows if the running index is one of micro steps; *n = 0 if it is not. */
+static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n) {
+    size_t clear = 0, known = 0, rises = 0;
+    *n = 0;
+    start[(*n)++] = 0;
+    for (size_t i = 0; i + 1 < v->n; i++) {
+        move m = vote(v, i);
+        known += m != UNKNOWN;
+        clear += m == RISE || m == FALL;
+        rises += m == RISE;
+        bool falls = m != UNKNOWN && v->down[i] > v->up[i];
+        if (falls) start[(*n)++] = i + 1;
+    }
+    size_t resets = *n - 1, usual = usual_length(ds, start, *n);
+    bool few = resets < 2; /* nothing repeats yet: only a flawless pattern counts */
+    bool ok = resets >= 1 && known >= MIN_VOTES && rises + 1 >= resets &&
+              (double)clear >= (few ? 1.0 : 0.9) * (double)known && (few ? rises >= 2 : usual >= 2) &&
+              regular(ds, start, *n, usual) && grows_like_a_sum(ds, v, start, *n);
+    if (!ok) *n = 0;
+}
+
+/* Where data is missing or not finite there is no fall to see: windows go on at their usual length. */
+static size_t add_silent_boundaries(const sr_dataset *ds, const votes *v, size_t usual, size_t *start, size_t n) {
+    if (usual < 2) return n;
+    size_t *all = malloc((v->n + 1) * sizeof *all);
+    if (all == NULL) return n;
+    size_t m = 0, next = 0;
+    int64_t begin = ds->points[0].step;
+    if (n > 1 && ds->points[start[1]].step - begin < (int64_t)usual) begin = ds->points[start[1]].step - (int64_t)usual;
+    for (size_t i = 0; i < v->n; i++) {
+        int64_t step = ds->points[i].step;
+        bool silent = i > 0 && (step - ds->points[i - 1].step > 1 || vote(v, i - 1) == UNKNOWN);
+        bool seen = next < n && start[next] == i;
+        if (seen) next++;
+        if (!seen && !(silent && step - begin >= (int64_t)usual)) continue;
+        all[m++] = i;
+        if (i == 0) continue;
+        /* the window may have begun inside a gap */
+        int64_t phase = (step - begin) % (int64_t)usual;
+        begin = silent && step - ds->points[i - 1].step > phase ? step - phase : step;
+    }
+    memcpy(start, all, m * sizeof *all);
+    free(all);
+    return m;
+}
+
+/* Windows from first points; the true begin of a window may lie before its first recorded point. */
+static bool make_windows(const sr_dataset *ds, sr_arena *arena, const size_t *start, size_t n, size_t usual,
+                         sr_timeline *tl) {
+    size_t *first = sr_arena_calloc(arena, n + 1, sizeof *first);
+    int64_t *opt = sr_arena_calloc(arena, n + 1, sizeof *opt);
+    int32_t *micro = sr_arena_calloc(arena, ds->n_points + 1, sizeof *micro);
+    if (first == NULL || opt == NULL || micro == NULL) return false;
+    int64_t begin = 0, counter = 0;
+    for (size_t w = 0; w < n; w++) {
+        size_t end = w + 1 < n ? start[w + 1] : ds->n_points;
+        int64_t at = ds->points[start[w]].step, before = begin;
+        begin = at;
+        if (w == 0 && n > 1 && usual > 0) {
+            int64_t next = ds->points[start[1]].step;
+            if (next - at < (int64_t)usual) begin = next - (int64_t)usual;
+        } else if (w > 0 && usual > 0 && at - ds->points[start[w] - 1].step > 1) {
+            int64_t phase = (at - before) % (int64_t)usual;
+            if (phase < at - ds->points[start[w] - 1].step) begin = at - phase;
+        }
+        if (w > 0) {
+            int64_t passed = usual > 0 ? (begin - before + (int64_t)usual / 2) / (int64_t)usual : 1;
+            bool gap = at - ds->points[start[w] - 1].step > 1;
+            counter += gap && passed > 1 ? passed : 1;
+        }
+        first[w] = start[w];
+        opt[w] = counter;
+        for (size_t p = start[w]; p < end; p++) {
+            int64_t k = ds->points[p].step - begin;
+            micro[p] = (int32_t)(k < 0 ? 0 : k > INT32_MAX ? INT32_MAX : k);
+        }
+        if (w == 0 || (w == 1 && tl->window_phase != ds->points[0].step)) tl->window_phase = begin;
+    }
+    first[n] = ds->n_points;
+    tl->n_windows = n;
+    tl->first = first;
+    tl->opt_step = opt;
+    tl->micro = micro;
+    return true;
+}
+
+/* The source names the optimizer step; points of one step are a window. */
+static bool named_windows(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl) {
+    size_t *first = sr_arena_calloc(arena, ds->n_points + 1, sizeof *first);
+    int64_t *opt = sr_arena_calloc(arena, ds->n_points + 1, sizeof *opt);
+    int32_t *micro = sr_arena_calloc(arena, ds->n_points + 1, sizeof *micro);
+    if (first == NULL || opt == NULL || micro == NULL) return false;
+    size_t n = 0;
+    for (size_t p = 0; p < ds->n_points; p++) {
+        if (p == 0 || ds->points[p].step != ds->points[p - 1].step) {
+            first[n] = p;
+            opt[n++] = ds->points[p].step;
+        }
+        micro[p] = ds->points[p].micro_step == SR_NO_MICRO ? 0 : ds->points[p].micro_step;
+    }
+    first[n] = ds->n_points;
+    tl->n_windows = n;
+    tl->first = first;
+    tl->opt_step = opt;
+    tl->micro = micro;
+    return true;
+}
+
+/* The usual number of points in a window, and how many windows differ from it. */
+static bool measure(const sr_dataset *ds, sr_timeline *tl) {
+    tl->max_window = 0;
+    for (size_t p = 0; p < ds->n_points; p++)
+        if ((size_t)tl->micro[p] + 1 > tl->max_window) tl->max_window = (size_t)tl->micro[p] + 1;
+    double *len = malloc((tl->n_windows + 1) * sizeof *len);
+    if (len == NULL) return false;
+    for (size_t w = 0; w < tl->n_windows; w++) len[w] = (double)tl->micro[tl->first[w + 1] - 1] + 1.0;
+    double usual = sr_stats_quantile_scratch(len, tl->n_windows, 0.5);
+    free(len);
+    tl->window = tl->n_windows > 0 && usual >= 2.0 ? (int64_t)usual : 0;
+    for (size_t w = 0; w < tl->n_windows; w++) tl->changed_windows += tl->micro[tl->first[w + 1] - 1] + 1 != tl->window;
+    if (tl->max_window <= 1) tl->window = tl->changed_windows = 0;
+    return true;
+}
+
+static bool running_index(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl) {
+    votes v = {0};
+    size_t *start = malloc((ds->n_points + 1) * sizeof *start), n = 0;
+    bool ok = start != NULL && take_votes(ds, &v);
+    if (ok) find_resets(ds, &v, start, &n);
+    if (ok && n > 0) {
+        size_t usual = usual_length(ds, start, n);
+        if (usual == 0) { /* one reset: the longer side is at least a lower bound for the window */
+            size_t a = start[1], b = ds->n_points - start[1];
+            usual = a > b ? a : b;
+        }
+        n = add_silent_boundaries(ds, &v, usual, start, n);
+        tl->detected = true;
+        tl->has_reset_boundary = ds->n_points < SHORT_SEQUENCE && n > 1;
+        if (tl->has_reset_boundary) tl->reset_boundary = ds->points[start[1]].step;
+        ok = make_windows(ds, arena, start, n, usual, tl);
+    }
+    votes_fini(&v);
+    free(start);
+    return ok && (tl->detected || named_windows(ds, arena, tl));
+}
+
+sr_status sr_phase1_timeline(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl, sr_warnings *w, sr_err *err) {
+    memset(tl, 0, sizeof *tl);
+    bool may_fold = !ds->has_micro_step && ds->format != SR_FORMAT_DUMP;
+    bool ok = (may_fold ? running_index(ds, arena, tl) : named_windows(ds, arena, tl)) && measure(ds, tl);
+    if (!ok) return sr_fail_mem(err);
+    if (tl->detected && tl->changed_windows > 0)
+        sr_warn(w, "window_length_changes", (size_t)tl->changed_windows, NULL,
+                "optimizer steps with another number of micro steps than most (%lld): batch-size ramp-up, or cut "
+                "recording; each is judged by its own length", (long long)tl->window);
+    return SR_OK;
+}

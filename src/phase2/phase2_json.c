@@ -1,0 +1,229 @@
+/* p2.json. Contract: docs/output.md; schema: docs/schema/p2.schema.json. */
+#include <string.h>
+
+#include "phase2_internal.h"
+#include "spikeroot/json.h"
+#include "spikeroot/num.h"
+#include "spikeroot/str.h"
+
+static void add_value(sr_str *b, double v) {
+    if (sr_absent(v))
+        sr_str_add(b, "not known");
+    else
+        sr_str_addf(b, "%.4g", v);
+}
+
+static void add_place(sr_str *b, const sr_p1_place *p) {
+    sr_str_addf(b, "optimizer step %lld, rank %d", (long long)p->opt_step, (int)p->rank);
+    if (p->micro_step >= 0) sr_str_addf(b, ", micro step %d", (int)p->micro_step);
+    sr_str_addf(b, ", %s", p->target_name);
+}
+
+static void add_deviation(sr_str *b, const sr_p1_place *p) {
+    if (strcmp(p->trigger, "nonfinite") == 0)
+        sr_str_add(b, isnan(p->norm) ? "NaN" : "Inf");
+    else if (sr_absent(p->deviation_ratio))
+        sr_str_addf(b, "norm %.4g", p->norm);
+    else
+        sr_str_addf(b, "%.4gx its baseline", p->deviation_ratio);
+}
+
+static bool ranking(const sr_phase2_result *r) {
+    return r->root != NULL && strcmp(r->root->trigger, "dump_abs_norm") == 0;
+}
+
+static void explain_steps(sr_str *b, const sr_phase2_result *r) {
+    if (r->turn != NULL) {
+        sr_str_addf(b, " From optimizer step %lld to %lld the norm of %s grew at least %gx on %zu of %zu ranks: the root "
+                    "is in the earlier step, what follows is propagation.",
+                    (long long)r->turn->from, (long long)r->turn->to, r->turn->target_name, r->opts.growth,
+                    r->turn->qualified, r->turn->total);
+        if (r->few_ranks) sr_str_addf(b, " The run has fewer than %d ranks: all of them had to grow.", SR_PHASE2_MIN_RANKS);
+        if (r->turn->shared) sr_str_add(b, " The benchmark grows there too (shared by both sides); that does not move the root.");
+    } else if (ranking(r)) {
+        sr_str_add(b, " One step of dumps has no past: this is the largest gradient norm, a place to start from and no "
+                      "proof that it is abnormal.");
+    } else if (r->beyond_doubt) {
+        sr_str_addf(b, " It is the earliest candidate beyond doubt (not finite, saturated, or at least %gx its baseline)%s.",
+                    SR_PHASE2_BEYOND_DOUBT, r->abnormal->micro ? "; no turning point between optimizer steps lies before it" : "");
+    } else {
+        sr_str_addf(b, " No candidate reaches %gx its baseline: this is the earliest one, to be confirmed.",
+                    SR_PHASE2_BEYOND_DOUBT);
+    }
+}
+
+static void explain(sr_str *b, const sr_phase2_result *r) {
+    if (r->by_user) {
+        sr_str_add(b, "The coordinate was named by the user: ");
+        add_place(b, r->root);
+        sr_str_addc(b, '.');
+        return;
+    }
+    if (r->root == NULL) {
+        sr_str_add(b, "Phase 1 found no abnormal gradient: there is no root cause to name.");
+        return;
+    }
+    add_place(b, r->root);
+    sr_str_add(b, ": ");
+    add_deviation(b, r->root);
+    sr_str_addc(b, '.');
+    explain_steps(b, r);
+    if (r->largest != NULL && !ranking(r)) {
+        sr_str_add(b, " It is not the largest deviation (");
+        add_place(b, r->largest);
+        sr_str_add(b, ": ");
+        add_deviation(b, r->largest);
+        sr_str_add(b, "): what comes later and larger is taken for propagation.");
+    }
+    if (r->n_doubtful_before > 0)
+        sr_str_addf(b, " %zu earlier candidate%s below %gx %s passed over.", r->n_doubtful_before,
+                    r->n_doubtful_before == 1 ? "" : "s", SR_PHASE2_BEYOND_DOUBT,
+                    r->n_doubtful_before == 1 ? "was" : "were");
+}
+
+static void explain_device(sr_str *b, const sr_phase2_result *r) {
+    if (!r->cross_device) {
+        sr_str_add(b, "no benchmark");
+        return;
+    }
+    if (r->root == NULL || r->root_candidate == SIZE_MAX) {
+        sr_str_add(b, "nothing to compare");
+        return;
+    }
+    const sr_candidate *c = &r->candidates[r->root_candidate];
+    sr_str_add(b, c->verdict == SR_SHARED ? "shared by both sides: " : "device-specific: ");
+    if (sr_absent(c->benchmark_value)) {
+        sr_str_add(b, "the benchmark lists nothing at this place");
+        return;
+    }
+    sr_str_add(b, "benchmark value ");
+    add_value(b, c->benchmark_value);
+    if (!sr_absent(c->ratio)) sr_str_addf(b, ", ratio %.4g (device-specific from %g)", c->ratio, SR_PHASE2_DEVICE_RATIO);
+}
+
+/* ---- members ---- */
+
+static void write_micro(cJSON *o, int32_t micro_step) {
+    if (micro_step < 0)
+        sr_json_null(o, "micro_step");
+    else
+        sr_json_int(o, "micro_step", micro_step);
+}
+
+static void write_coordinate(cJSON *root, const sr_phase2_result *r) {
+    const sr_p1_place *p = r->root;
+    if (p == NULL) {
+        sr_json_null(root, "root_cause_coordinate");
+        return;
+    }
+    cJSON *o = sr_json_object(root, "root_cause_coordinate");
+    bool known = p->trigger[0] != '\0';
+    sr_json_int(o, "opt_step", p->opt_step);
+    sr_json_int(o, "rank", p->rank);
+    write_micro(o, p->micro_step);
+    sr_json_str(o, "target_name", p->target_name);
+    sr_json_num(o, "delta", p->delta);
+    sr_json_num(o, "norm", p->norm);
+    if (known)
+        sr_json_int(o, "step", p->step);
+    else
+        sr_json_null(o, "step");
+    sr_json_num(o, "deviation_ratio", p->deviation_ratio);
+    if (p->vpp_stage < 0)
+        sr_json_null(o, "vpp_stage");
+    else
+        sr_json_int(o, "vpp_stage", p->vpp_stage);
+    sr_json_str(o, "trigger", known ? p->trigger : NULL);
+}
+
+static void write_transitions(cJSON *root, const sr_phase2_result *r) {
+    static const char *const word[] = {"none", "root", "not_enough_ranks"};
+    cJSON *list = sr_json_array(root, "transitions");
+    for (size_t i = 0; i < r->n_transitions; i++) {
+        const sr_transition *t = &r->transitions[i];
+        cJSON *o = sr_json_object(list, NULL);
+        sr_json_int(o, "from", t->from);
+        sr_json_int(o, "to", t->to);
+        sr_json_str(o, "target_name", t->target_name);
+        sr_json_num(o, "growth_threshold", r->opts.growth);
+        sr_json_int(o, "qualified", (int64_t)t->qualified);
+        sr_json_int(o, "total", (int64_t)t->total);
+        sr_json_num(o, "fraction", t->fraction);
+        sr_json_str(o, "verdict", word[t->verdict]);
+        if (!r->cross_device) continue;
+        sr_json_num(o, "benchmark_fraction", t->benchmark_fraction);
+        sr_json_bool(o, "shared", t->shared);
+    }
+}
+
+static void write_candidates(cJSON *root, const sr_phase2_result *r) {
+    static const char *const word[] = {"device_specific", "shared", "no_benchmark"};
+    cJSON *list = sr_json_array(root, "candidates");
+    for (size_t i = 0; i < r->n_candidates; i++) {
+        const sr_candidate *c = &r->candidates[i];
+        cJSON *o = sr_json_object(list, NULL);
+        sr_json_int(o, "opt_step", c->place->opt_step);
+        sr_json_int(o, "rank", c->place->rank);
+        sr_json_str(o, "target_name", c->place->target_name);
+        write_micro(o, c->place->micro_step);
+        sr_json_num(o, "delta", c->place->delta);
+        sr_json_num(o, "norm", c->place->norm);
+        sr_json_num(o, "benchmark_value", c->benchmark_value);
+        sr_json_num(o, "ratio", c->ratio);
+        sr_json_str(o, "verdict", word[c->verdict]);
+    }
+}
+
+static void write_missing(cJSON *root, const sr_phase2_result *r) {
+    const sr_p1 *a = r->abnormal;
+    cJSON *list = sr_json_array(root, "missing");
+    if (!r->cross_device)
+        sr_json_str(list, NULL, "no benchmark: run phase1 on the benchmark with --probe and give both files "
+                    "(--npu, --gpu) to tell device-specific from shared");
+    else if (r->benchmark->probes == NULL && a->n_anomalies > 0)
+        sr_json_str(list, NULL, "the benchmark's p1.json has no probes: its values are known only where it has "
+                    "anomalies of its own; make it with phase1 --probe");
+    if (a->run_ranks == 1) sr_json_str(list, NULL, "one rank only: what all ranks share can't be told from what one does");
+    if (strcmp(a->metric, "grad_reduced") == 0 && r->root != NULL)
+        sr_json_str(list, NULL, "the gradient was recorded after its reduction over ranks: which rank it came from is "
+                    "not known; record grad_unreduced");
+    if (r->root != NULL && !a->micro && !a->dump)
+        sr_json_str(list, NULL, "step-level data: the micro step is not known; record gradients per micro batch");
+    if (r->root != NULL && a->dump && a->n_dump_steps <= 1)
+        sr_json_str(list, NULL, "one step of dumps only: nothing says what is normal; add dumps of other steps, or a "
+                    "benchmark");
+    for (size_t i = 0; i < r->n_transitions; i++)
+        if (r->transitions[i].verdict == SR_TURN_NOT_ENOUGH_RANKS) {
+            sr_json_str(list, NULL, "some transitions have fewer than three ranks that both steps recorded: growth there "
+                        "can't be judged");
+            break;
+        }
+    if (r->root != NULL && !a->dump)
+        sr_json_str(list, NULL, "no dump was read: phase3 finds the layer and operator from dumps of this coordinate");
+}
+
+cJSON *sr_phase2_to_json(const sr_phase2_result *r) {
+    cJSON *root = sr_json_root(2);
+    sr_str text = {0};
+    sr_json_str(root, "mode", r->cross_device ? "cross_device" : "single");
+    if (r->root != NULL)
+        sr_json_int(root, "root_opt_step", r->root->opt_step);
+    else
+        sr_json_null(root, "root_opt_step");
+    explain(&text, r);
+    bool ok = !text.failed;
+    sr_json_str(root, "reasoning", sr_str_text(&text));
+    sr_str_fini(&text);
+    write_coordinate(root, r);
+    write_transitions(root, r);
+    write_candidates(root, r);
+    explain_device(&text, r);
+    ok = ok && !text.failed;
+    sr_json_str(root, "cross_device_verification", sr_str_text(&text));
+    sr_str_fini(&text);
+    write_missing(root, r);
+    sr_json_array(root, "warnings");
+    if (ok) return root;
+    cJSON_Delete(root);
+    return NULL;
+}
