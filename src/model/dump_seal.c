@@ -4,14 +4,14 @@
  * forward call of the modules concerned, with the same counter that counts micro batches.  In order of trust:
  *   1. the entry says so (is_recompute);
  *   2. construct.json: the forward hangs below a backward;
- *   3. where the keys stand in order of execution: since the module's last forward the backward pass of its model chunk
- *      has begun, but has not reached this module;
+ *   3. where the keys stand in order of execution: a backward pass of the model chunk has begun, but has not reached this
+ *      module (a pass begins with the first module of the chunk that has a backward at all: the model itself, or the
+ *      output layer).  Forwards with no backward between them were run together, so the majority decides for all of
+ *      them: modules that are called several times, or have no backward, tell nothing or lie;
  *   4. where they do not: the module has more forwards than backwards, and this is one of the last.
- * Entries without evidence of their own (APIs, modules without a backward) go with their holder, then with the forwards
- * they stand among.
+ * APIs go with the module that holds them, then with the forwards they stand among.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "dump_internal.h"
 #include "spikeroot/mem.h"
@@ -19,16 +19,27 @@
 enum { NO_EVIDENCE = -1, REAL = 0, AGAIN = 1, MAX_CHUNKS = 256 };
 
 typedef struct {
-    int64_t last_forward, last_backward; /* place in the file, -1 before the first */
-    int32_t n_forward, n_backward;
+    bool seen;          /* a forward has been */
+    int32_t n_backward; /* in the whole file */
+    int32_t pass;       /* the backward pass that reached it last, counted from 1 */
 } op_state;
+
+/* The backward passes of a model chunk so far, and the operator that begins them. */
+typedef struct {
+    const sr_dump_op *leader;
+    int32_t pass;
+} chunk_state;
 
 typedef struct {
     sr_dump *d;
     sr_dump_entry *e;
     op_state *op;
     int8_t *verdict; /* one an entry */
+    bool *sure;      /* said by the entry or by construct.json */
+    chunk_state chunk[MAX_CHUNKS];
 } sealing;
+
+static chunk_state *chunk_of(sealing *s, const sr_dump_op *op) { return &s->chunk[(op->chunk + 1) % MAX_CHUNKS]; }
 
 static bool module_forward(const sr_dump_entry *e) {
     return e->op->kind == SR_OP_MODULE && e->direction == SR_DIR_FORWARD;
@@ -54,66 +65,62 @@ static bool below_backward(const sealing *s, const sr_dump_entry *e) {
     return false;
 }
 
-static void count_calls(sealing *s) {
-    for (size_t i = 0; i < s->d->priv->ops.n; i++) s->op[i] = (op_state){-1, -1, 0, 0};
-    for (size_t i = 0; i < s->d->n_entries; i++) {
-        s->op[s->e[i].op->index].n_forward += s->e[i].direction == SR_DIR_FORWARD;
-        s->op[s->e[i].op->index].n_backward += s->e[i].direction == SR_DIR_BACKWARD;
-    }
-}
-
-static int8_t by_position(const sealing *s, size_t i, const int64_t *chunk_backward) {
-    const op_state *op = &s->op[s->e[i].op->index];
-    if (op->last_forward < 0) return REAL; /* what runs again has run before */
+static int8_t by_position(sealing *s, const sr_dump_entry *e) {
+    const op_state *op = &s->op[e->op->index];
+    if (!op->seen) return REAL; /* what runs again has run before */
     if (op->n_backward == 0) return NO_EVIDENCE;
-    if (op->last_backward > op->last_forward) return REAL;
-    return chunk_backward[(s->e[i].op->chunk + 1) % MAX_CHUNKS] > op->last_forward ? AGAIN : NO_EVIDENCE;
+    return chunk_of(s, e->op)->pass > op->pass ? AGAIN : REAL;
 }
 
-static int8_t by_number(const sealing *s, size_t i) {
-    const op_state *op = &s->op[s->e[i].op->index];
-    return !s->d->truncated && op->n_backward > 0 && s->e[i].call >= op->n_backward ? AGAIN : REAL;
+static int8_t by_number(const sealing *s, const sr_dump_entry *e) {
+    const op_state *op = &s->op[e->op->index];
+    return !s->d->truncated && op->n_backward > 0 && e->call >= op->n_backward ? AGAIN : REAL;
 }
 
-/* The forwards [from, to) have no backward between them: those without evidence follow the others. */
+/* The forwards in [from, to) have no backward between them: the majority of the modules decides. */
 static void settle_run(sealing *s, size_t from, size_t to) {
-    size_t again = 0, real = 0;
+    size_t votes[2] = {0, 0};
+    for (size_t i = from; i < to; i++)
+        if (module_forward(&s->e[i]) && s->verdict[i] != NO_EVIDENCE) votes[s->verdict[i]]++;
+    int8_t all = votes[AGAIN] > votes[REAL] ? AGAIN : REAL;
     for (size_t i = from; i < to; i++) {
-        if (s->e[i].op->kind != SR_OP_MODULE) continue;
-        again += s->verdict[i] == AGAIN;
-        real += s->verdict[i] == REAL;
+        const sr_dump_entry *e = &s->e[i];
+        if (e->direction != SR_DIR_FORWARD || s->sure[i]) continue;
+        if (e->op->kind == SR_OP_MODULE && s->d->ordered) s->verdict[i] = all;
+        if (e->op->kind == SR_OP_MODULE) continue;
+        const sr_dump_entry *up = e->parent != SR_NO_PARENT ? &s->e[e->parent] : NULL;
+        bool told = up != NULL && (size_t)e->parent < s->d->n_entries && module_forward(up);
+        /* a holder is listed after what it holds: in this run it has its verdict, else it is settled by the majority */
+        s->verdict[i] = told && s->sure[e->parent] ? s->verdict[e->parent] : all;
     }
-    for (size_t i = from; i < to; i++) {
-        if (s->e[i].direction != SR_DIR_FORWARD || s->verdict[i] != NO_EVIDENCE) continue;
-        int32_t up = s->e[i].parent;
-        bool told = up != SR_NO_PARENT && (size_t)up < s->d->n_entries && module_forward(&s->e[up]) &&
-                    s->verdict[up] != NO_EVIDENCE;
-        s->verdict[i] = told ? s->verdict[up] : again > real ? AGAIN : REAL;
-    }
+}
+
+static void pass_backward(sealing *s, const sr_dump_op *op) {
+    chunk_state *c = chunk_of(s, op);
+    if (op->kind != SR_OP_MODULE) return;
+    if (c->leader == NULL) c->leader = op;
+    if (c->leader == op) c->pass++;
+    s->op[op->index].pass = c->pass;
 }
 
 static void find_recomputation(sealing *s) {
-    int64_t chunk_backward[MAX_CHUNKS];
-    for (size_t c = 0; c < MAX_CHUNKS; c++) chunk_backward[c] = -1;
     size_t run = 0;
+    for (size_t i = 0; i < s->d->n_entries; i++) s->op[s->e[i].op->index].n_backward += s->e[i].direction == SR_DIR_BACKWARD;
     for (size_t i = 0; i < s->d->n_entries; i++) {
-        sr_dump_entry *e = &s->e[i];
-        op_state *op = &s->op[e->op->index];
+        const sr_dump_entry *e = &s->e[i];
         s->verdict[i] = NO_EVIDENCE;
         if (e->direction == SR_DIR_BACKWARD) {
             settle_run(s, run, i);
             run = i + 1;
-            if (e->op->kind == SR_OP_MODULE) chunk_backward[(e->op->chunk + 1) % MAX_CHUNKS] = (int64_t)i;
-            op->last_backward = (int64_t)i;
-        } else if (e->direction == SR_DIR_FORWARD) {
-            if (e->recompute_said >= 0)
-                s->verdict[i] = e->recompute_said;
-            else if (below_backward(s, e))
-                s->verdict[i] = AGAIN;
-            else if (e->op->kind == SR_OP_MODULE)
-                s->verdict[i] = s->d->ordered ? by_position(s, i, chunk_backward) : by_number(s, i);
-            op->last_forward = (int64_t)i;
+            pass_backward(s, e->op);
         }
+        if (e->direction != SR_DIR_FORWARD) continue;
+        s->sure[i] = e->recompute_said >= 0 || below_backward(s, e);
+        if (s->sure[i])
+            s->verdict[i] = e->recompute_said >= 0 ? e->recompute_said : AGAIN;
+        else if (e->op->kind == SR_OP_MODULE)
+            s->verdict[i] = s->d->ordered ? by_position(s, e) : by_number(s, e);
+        s->op[e->op->index].seen = true;
     }
     settle_run(s, run, s->d->n_entries);
 }
@@ -180,17 +187,18 @@ static bool number_calls(sealing *s) {
 sr_status sr_dump_seal(sr_dump *d, sr_err *err) {
     struct sr_dump_priv *p = d->priv;
     sealing s = {.d = d, .e = p->nodes.items};
-    s.op = sr_reallocarray(NULL, p->ops.n + 1, sizeof *s.op);
-    s.verdict = sr_reallocarray(NULL, d->n_entries + 1, sizeof *s.verdict);
-    bool ok = s.op != NULL && s.verdict != NULL;
+    s.op = calloc(p->ops.n + 1, sizeof *s.op);
+    s.verdict = calloc(d->n_entries + 1, sizeof *s.verdict);
+    s.sure = calloc(d->n_entries + 1, sizeof *s.sure);
+    bool ok = s.op != NULL && s.verdict != NULL && s.sure != NULL;
     if (ok) {
         d->ordered = in_order(d);
-        count_calls(&s);
         find_recomputation(&s);
         ok = number_calls(&s);
     }
     free(s.op);
     free(s.verdict);
+    free(s.sure);
     if (!ok || d->warnings.failed) return sr_fail_mem(err);
     for (size_t i = 0; i < d->n_entries; i++) {
         d->n_forward += s.e[i].direction == SR_DIR_FORWARD && !s.e[i].recompute;

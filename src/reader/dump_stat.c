@@ -191,6 +191,9 @@ static sr_status describe(const state *s, const job_result *r, sr_dataset *ds, s
         for (size_t j = 0; j < s->n_jobs; j++) any = any || r[j].found[m];
         if (any) found[n++] = metric_name[m];
     }
+    if (n == 0)
+        return sr_fail(err, SR_EINPUT, "%s: no forward, backward or parameters_grad entry in it; name a statistics dump of "
+                       "msProbe", s->path);
     long chosen = sr_choose_metric(s->path, s->metric_wanted, found, n, err);
     if (chosen < 0) return SR_EINPUT;
     bool steps = false;
