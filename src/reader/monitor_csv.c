@@ -249,22 +249,28 @@ static sr_status check_loaded(const monitor_csv *m, const sr_dataset *ds, const 
                               sr_err *err) {
     if (!s->number && !s->nan && norm_missing != NULL) return sr_fail(err, SR_EINPUT, "%s", norm_missing);
     if (s->rows == 0)
-        return sr_fail(err, SR_EINPUT, "%s: no row of metric %s in the files found (%zu); were they cut off, or is the "
-                       "recording still at its start?", m->path, m->metric, m->files.n);
-    if (s->nan && !s->number && !s->nan_counted)
         return sr_fail(err, SR_EINPUT,
-                       "%s: metric %s: norm is nan in every row and `nans` counts none, so msProbe did not collect it; "
-                       "set ops to include norm in msProbe's monitor config",
-                       m->path, m->metric);
+                       "%s: no row of metric %s in the files found (%zu); were they cut off, or is the "
+                       "recording still at its start?",
+                       m->path, m->metric, m->files.n);
+    if (s->nan && !s->number && !s->nan_counted)
+        return sr_fail(
+            err, SR_EINPUT,
+            "%s: metric %s: norm is nan in every row and no count in `nans` confirms it, so msProbe did not collect "
+            "it; set ops to include norm in msProbe's monitor config",
+            m->path, m->metric);
     if (ds->n_rows > 0) return SR_OK;
     for (size_t i = 0; i < ds->warnings.n; i++) {
         const sr_warning *w = &ds->warnings.items[i];
-        if (strncmp(w->code, "csv_row_", 8) == 0)
-            return sr_fail(err, SR_EINPUT, "%s: metric %s: no row could be read (%zu skipped): %s: %s", m->path, m->metric,
-                           ds->n_skipped, w->where, w->message);
+        const char *first = strstr(w->message, "the first: ");
+        if (strncmp(w->code, "csv_row_", 8) == 0 && first != NULL)
+            return sr_fail(err, SR_EINPUT, "%s: metric %s: no row could be read (%zu skipped), %s: %s", m->path,
+                           m->metric, ds->n_skipped, w->where, first);
     }
-    return sr_fail(err, SR_EINPUT, "%s: metric %s: the norm column is empty in every row; set ops to include norm in "
-                   "msProbe's monitor config", m->path, m->metric);
+    return sr_fail(err, SR_EINPUT,
+                   "%s: metric %s: the norm column is empty in every row; set ops to include norm in "
+                   "msProbe's monitor config",
+                   m->path, m->metric);
 }
 
 static sr_status describe(const monitor_csv *m, sr_dataset *ds, const csv_seen *s, sr_err *err) {
@@ -453,8 +459,10 @@ static sr_status csv_open(const char *path, const sr_read_opts *opts, void **sta
     if (rc == SR_OK && m->warnings.failed) rc = sr_fail_mem(err);
     if (rc == SR_OK) rc = find_metrics(m, false, err);
 out:
-    if (rc == SR_OK) *state = m;
-    else csv_close(m);
+    if (rc == SR_OK)
+        *state = m;
+    else
+        csv_close(m);
     return rc;
 }
 

@@ -49,18 +49,26 @@ csv_field csv_trim(csv_field f) {
 static bool is(csv_field f, const char *word) { return strlen(word) == f.len && strncasecmp(f.s, word, f.len) == 0; }
 
 bool csv_header_parse(const char *s, size_t n, csv_header *h) {
-    static const char *const name_words[] = {"name", "param_name", "module_name", "target_name", "parameter", "param"};
+    static const char *const name_words[] = {"name", "param_name", "module_name", "target_name"};
     csv_field f[CSV_MAX_COLUMNS];
-    *h = (csv_header){.name = -1, .step = -1, .vpp = -1, .micro = -1, .scope = -1, .norm = -1,
-                      .nans = -1, .min = -1, .max = -1, .mean = -1};
+    *h = (csv_header){.name = -1,
+                      .step = -1,
+                      .vpp = -1,
+                      .micro = -1,
+                      .scope = -1,
+                      .norm = -1,
+                      .nans = -1,
+                      .min = -1,
+                      .max = -1,
+                      .mean = -1};
     h->n = csv_split(s, n, f, CSV_MAX_COLUMNS);
     if (h->n < 2 || h->n > CSV_MAX_COLUMNS) return false;
     struct {
         const char *word;
         int *at;
-    } columns[] = {{"step", &h->step}, {"vpp_stage", &h->vpp}, {"micro_step", &h->micro}, {"scope", &h->scope},
-                   {"norm", &h->norm}, {"nans", &h->nans},     {"min", &h->min},          {"max", &h->max},
-                   {"mean", &h->mean}};
+    } columns[] = {{"step", &h->step},   {"vpp_stage", &h->vpp}, {"micro_step", &h->micro},
+                   {"scope", &h->scope}, {"norm", &h->norm},     {"nans", &h->nans},
+                   {"min", &h->min},     {"max", &h->max},       {"mean", &h->mean}};
     for (int i = 0; i < h->n; i++) { /* the first of two columns of one name counts */
         csv_field c = csv_trim(f[i]);
         for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)

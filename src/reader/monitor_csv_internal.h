@@ -1,7 +1,6 @@
 /* The monitor CSV back-end: finding the files (monitor_csv_scan.c), their names and order (monitor_csv_name.c),
  * lines out of blocks (monitor_csv_lines.c), fields out of lines (monitor_csv_header.c), rows out of fields
- * (monitor_csv_parse.c), and the back-end that joins
- * the ranks (monitor_csv.c). */
+ * (monitor_csv_parse.c), and the back-end that joins the ranks (monitor_csv.c). */
 #ifndef SR_MONITOR_CSV_INTERNAL_H
 #define SR_MONITOR_CSV_INTERNAL_H
 
@@ -13,12 +12,13 @@
 #include "spikeroot/mem.h"
 
 enum {
-    CSV_MAX_DEPTH = 16,        /* directories below the one the user named */
+    CSV_MAX_DEPTH = 16, /* directories below the one the user named */
     CSV_MAX_FILES = 1 << 22,
     CSV_MAX_COLUMNS = 128,
-    CSV_MAX_LINE = 64 * 1024,  /* bytes; a row of msProbe has 100 to 300 */
-    CSV_BLOCK = 256 * 1024,    /* bytes a read() asks for; above CSV_MAX_LINE */
-    CSV_PEEK = 1024 * 1024     /* bytes read of a file to learn what it holds */
+    CSV_MAX_LINE = 64 * 1024, /* bytes; a row of msProbe has 100 to 300 */
+    CSV_MAX_NAME = 4096,      /* bytes of a parameter's name */
+    CSV_BLOCK = 256 * 1024,   /* bytes a read() asks for; above CSV_MAX_LINE */
+    CSV_PEEK = 1024 * 1024    /* bytes read of a file to learn what it holds */
 };
 
 /* ---- names: what a file or directory name says ---- */
@@ -49,14 +49,14 @@ int64_t csv_stamp_of_name(const char *name, int *month);
 /* ---- files ---- */
 
 typedef struct {
-    char *path;         /* below the path the user gave; for messages and for opening */
-    const char *metric; /* v1: by the file's name; NULL: a v2 file, or not known yet */
-    const char *kind;   /* v2: by the file's name, NULL if it does not say */
-    bool unnamed_v1;    /* the header is v1's, and the name doesn't say which metric */
+    char *path;          /* below the path the user gave; for messages and for opening */
+    const char *metric;  /* v1: by the file's name; NULL: a v2 file, or not known yet */
+    const char *kind;    /* v2: by the file's name, NULL if it does not say */
+    bool unnamed_v1;     /* the header is v1's, and the name doesn't say which metric */
     const char *run_dir; /* the directory that named the rank, else the one that holds the file */
     int32_t rank;
-    uint32_t run;       /* counts the rank's run directories; a later run's rows count */
-    int64_t stamp;      /* of run_dir, for ordering */
+    uint32_t run;  /* counts the rank's run directories; a later run's rows count */
+    int64_t stamp; /* of run_dir, for ordering */
     int month;
     /* learnt by a load */
     int64_t min_step, max_step; /* of the metric's rows; min > max: none */
@@ -77,7 +77,7 @@ sr_status csv_scan(const char *path, const char *metric, sr_arena *arena, csv_fi
 
 typedef struct {
     int fd;
-    char *buf;      /* CSV_BLOCK bytes, owned by the caller */
+    char *buf; /* CSV_BLOCK bytes, owned by the caller */
     size_t pos, len;
     uint64_t left;  /* bytes of the file not read yet; the size is taken once, when the file is opened */
     size_t line_no; /* of the line returned last, from 1 */
@@ -85,7 +85,13 @@ typedef struct {
     int os_errno;   /* of a read that failed */
 } csv_lines;
 
-typedef enum { CSV_LINE, CSV_LINE_CUT /* the last one, without an LF */, CSV_LINE_LONG, CSV_END, CSV_FAILED } csv_line_kind;
+typedef enum {
+    CSV_LINE,
+    CSV_LINE_CUT /* the last one, without an LF */,
+    CSV_LINE_LONG,
+    CSV_END,
+    CSV_FAILED
+} csv_line_kind;
 
 /* Open a regular file; at most `limit` bytes of it are read (0: all). 0, or an errno (EINVAL: no regular file). */
 int csv_lines_open(csv_lines *l, const char *path, char *buf, uint64_t limit);
@@ -136,16 +142,16 @@ typedef struct {
 /* What the rows of the metric turned out to be; none of it depends on csv_points. */
 typedef struct {
     bool v1, v2;
-    bool explicit1;       /* v1 rows with a micro_step */
-    bool multi2;          /* v2: one step of one run has two micro steps */
-    int32_t max1;         /* largest micro_step, v1; -1: none */
-    int32_t min2, max2;   /* v2; min2 > max2: none */
-    size_t implicit;      /* rows without a micro_step */
-    size_t rows;          /* rows of the metric, read or not */
-    bool number;          /* a norm that is no nan */
+    bool explicit1;        /* v1 rows with a micro_step */
+    bool multi2;           /* v2: one step of one run has two micro steps */
+    int32_t max1;          /* largest micro_step, v1; -1: none */
+    int32_t min2, max2;    /* v2; min2 > max2: none */
+    size_t implicit;       /* rows without a micro_step */
+    size_t rows;           /* rows of the metric, read or not */
+    bool number;           /* a norm that is no nan */
     bool nan, nan_counted; /* a nan norm; one whose `nans` is above 0 */
-    uint32_t scopes;      /* v2: bit i, csv_scope_metric(i) was seen */
-    char scope_other[64]; /* v2: the first scope that is not known, "" if none */
+    uint32_t scopes;       /* v2: bit i, csv_scope_metric(i) was seen */
+    char scope_other[64];  /* v2: the first scope that is not known, "" if none */
 } csv_seen;
 
 /* The metric of bit i of csv_seen.scopes, NULL past the last. */
@@ -155,11 +161,11 @@ const char *csv_scope_metric(unsigned i);
 typedef struct {
     const char *raw; /* the name's bytes as in the file */
     size_t len;
-    char vpp[8];     /* the text of vpp_stage */
+    char vpp[8]; /* the text of vpp_stage */
     uint8_t vpp_len;
     int32_t column;
-    uint32_t next;     /* the entry that came next the last time */
-    uint32_t chain;    /* of the hash table: entry + 1 */
+    uint32_t next;  /* the entry that came next the last time */
+    uint32_t chain; /* of the hash table: entry + 1 */
     uint64_t hash;
 } csv_name;
 
@@ -181,19 +187,19 @@ typedef struct {
     csv_points points;
     const int64_t *steps; /* only these, ascending; NULL: all */
     size_t n_steps;
-    uint64_t limit;       /* bytes of a file, 0: all */
+    uint64_t limit; /* bytes of a file, 0: all */
     /* where it goes */
     sr_sheet *sheet;
     struct {
         sr_stats4 *items;
         size_t n, cap;
-    } stats;              /* with want_stats a cell holds an index into these instead of the norm */
+    } stats; /* with want_stats a cell holds an index into these instead of the norm */
     bool want_stats;
     /* what came of it */
     csv_seen seen;
     sr_warnings warnings;
     size_t n_skipped, n_superseded;
-    char *norm_missing;   /* "file: columns" of the first file without a norm column */
+    char *norm_missing; /* "file: columns" of the first file without a norm column */
     /* scratch */
     sr_arena *arena;
     char *buf;

@@ -91,7 +91,9 @@ int32_t csv_rank_of_name(const char *name) {
     return found;
 }
 
-static int two_digits(const char *s) { return is_digit(s[0]) && is_digit(s[1]) ? (s[0] - '0') * 10 + (s[1] - '0') : -1; }
+static int two_digits(const char *s) {
+    return is_digit(s[0]) && is_digit(s[1]) ? (s[0] - '0') * 10 + (s[1] - '0') : -1;
+}
 
 int64_t csv_stamp_of_name(const char *name, int *month) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -20,9 +20,9 @@ typedef struct {
     csv_lines lines;
     csv_header h;
     bool have_header;
-    int keep;          /* fields that are looked at */
+    int keep;                /* fields that are looked at */
     csv_field wanted, other; /* v2: scopes seen last that are, and are not, of the metric */
-    bool suspicious;   /* only nan norms so far, and `nans` counts none */
+    bool suspicious;         /* only nan norms so far, and `nans` counts none */
     size_t last_row;
     int32_t last_micro;
     size_t replaced, replaced_line; /* cells, and the first line that did so */
@@ -144,7 +144,7 @@ static bool rehash_names(csv_job *j) {
 
 /* A name not met before: the sheet's column for it, normalised. */
 static sr_status new_name(csv_job *j, csv_field name, csv_field vpp, int32_t stage, uint64_t hash, sr_err *err) {
-    char text[CSV_MAX_LINE];
+    char text[CSV_MAX_NAME];
     int32_t prefix;
     csv_field t = csv_trim(name);
     size_t len = sr_name_normalise(t.s, t.len, text, sizeof text, &prefix);
@@ -177,7 +177,9 @@ static sr_status column_of(csv_job *j, csv_field name, csv_field vpp, int32_t *c
     }
     *column = NO_NAME;
     int64_t stage = SR_NO_VPP;
-    if (csv_trim(name).len == 0 || memchr(name.s, '\0', name.len) != NULL || vpp.len > sizeof(((csv_name *)0)->vpp))
+    size_t name_len = csv_trim(name).len;
+    if (name_len == 0 || name_len >= CSV_MAX_NAME || memchr(name.s, '\0', name.len) != NULL ||
+        vpp.len > sizeof(((csv_name *)0)->vpp))
         return SR_OK;
     if (!not_recorded(vpp) && (!integer(vpp, &stage) || stage < SR_NO_VPP || stage > INT32_MAX)) {
         double d;
@@ -216,8 +218,8 @@ static bool of_metric(reading *r, csv_field scope) {
     for (unsigned i = 0; metric != NULL && csv_scope_metric(i) != NULL; i++)
         if (csv_scope_metric(i) == metric) seen->scopes |= 1u << i;
     const char *want = r->j->metric;
-    bool yes = want != NULL && (metric != NULL ? strcmp(metric, want) == 0
-                                               : strlen(want) == t.len && memcmp(want, t.s, t.len) == 0);
+    bool yes = want != NULL &&
+               (metric != NULL ? strcmp(metric, want) == 0 : strlen(want) == t.len && memcmp(want, t.s, t.len) == 0);
     csv_field *slot = yes ? &r->wanted : &r->other;
     slot->s = sr_arena_strndup(r->j->arena, scope.s, scope.len); /* NULL: asked again the next time */
     slot->len = scope.len;
@@ -288,8 +290,9 @@ static sr_status put(reading *r, size_t row, int32_t column, double norm, const 
     if (j->want_stats) {
         if (!SR_GROW(&j->stats, j->stats.n + 1)) return sr_fail_mem(err);
         v = (double)j->stats.n;
-        j->stats.items[j->stats.n++] = (sr_stats4){norm, optional(f, r->h.min, norm, false),
-                                                   optional(f, r->h.max, norm, false), optional(f, r->h.mean, norm, true)};
+        j->stats.items[j->stats.n++] =
+            (sr_stats4){norm, optional(f, r->h.min, norm, false), optional(f, r->h.max, norm, false),
+                        optional(f, r->h.mean, norm, true)};
     }
     bool replaced;
     if (!sr_sheet_put(j->sheet, row, column, v, &replaced)) return sr_fail_mem(err);
@@ -339,8 +342,10 @@ static bool step_wanted(const csv_job *j, int64_t step) {
     size_t lo = 0, hi = j->n_steps;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (j->steps[mid] < step) lo = mid + 1;
-        else hi = mid;
+        if (j->steps[mid] < step)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return lo < j->n_steps && j->steps[lo] == step;
 }
@@ -352,8 +357,8 @@ static sr_status new_header(reading *r, const csv_header *h, const char *s, size
     csv_job *j = r->j;
     r->h = *h;
     r->have_header = true;
-    int keep = max_of(max_of(max_of(h->name, h->step), max_of(h->vpp, h->micro)),
-                      max_of(max_of(h->scope, h->norm), h->nans));
+    int keep =
+        max_of(max_of(max_of(h->name, h->step), max_of(h->vpp, h->micro)), max_of(max_of(h->scope, h->norm), h->nans));
     if (j->want_stats) keep = max_of(keep, max_of(max_of(h->min, h->max), h->mean));
     r->keep = keep + 1;
     if (r->suspicious && h->nans < 0) {
@@ -367,7 +372,8 @@ static sr_status new_header(reading *r, const csv_header *h, const char *s, size
     sr_status rc = text.failed ? sr_fail_mem(err) : SR_OK;
     if (rc == SR_OK && j->strict) rc = sr_fail(err, SR_EINPUT, "%s", sr_str_text(&text));
     if (rc == SR_OK) {
-        sr_warn(&j->warnings, "csv_norm_missing", 1, r->f->path, "files, or parts of them, without a norm column were left out; "
+        sr_warn(&j->warnings, "csv_norm_missing", 1, r->f->path,
+                "files, or parts of them, without a norm column were left out; "
                 "set ops to include norm in msProbe's monitor config");
         if (j->norm_missing == NULL) {
             j->norm_missing = text.s;
@@ -403,7 +409,8 @@ static sr_status take_row(reading *r, const csv_field *f, const char *s, size_t 
     j->seen.rows++;
     if (!step_wanted(j, step)) return SR_OK;
     if (cut && h.norm == h.n - 1) /* "1.5e-0" of 1.5e-05 would be a spike */
-        return bad_row(r, err, "csv_row_cut", "the last row has no line end, so its last column, the norm, may be cut off");
+        return bad_row(r, err, "csv_row_cut",
+                       "the last row has no line end, so its last column, the norm, may be cut off");
     double norm;
     if (!statistic(f[h.norm], &norm)) return bad_number(r, err, "norm", f[h.norm]);
     int32_t column;
@@ -414,8 +421,10 @@ static sr_status take_row(reading *r, const csv_field *f, const char *s, size_t 
     size_t row;
     rc = row_of(r, step, h.micro >= 0 ? f[h.micro] : none, &row, err);
     if (rc != SR_OK || row == SIZE_MAX) return rc;
-    if (h.scope >= 0) j->seen.v2 = true;
-    else j->seen.v1 = true;
+    if (h.scope >= 0)
+        j->seen.v2 = true;
+    else
+        j->seen.v1 = true;
     if (step < r->f->min_step) r->f->min_step = step;
     if (step > r->f->max_step) r->f->max_step = step;
     return sr_absent(norm) ? SR_OK : store(r, row, column, norm, f, err);
@@ -441,9 +450,11 @@ static sr_status take_first(reading *r, const char *s, size_t n, bool *usable, s
     if (!csv_first_line(s, n, &s, &n)) return SR_OK;
     *usable = false;
     if (!csv_header_parse(s, n, &h))
-        return bad_file(r->j, r->f, err, "csv_no_header", "the first line is no header with the columns 'name' and 'step'");
+        return bad_file(r->j, r->f, err, "csv_no_header",
+                        "the first line is no header with the columns 'name' and 'step'");
     if (h.scope < 0 && (r->f->metric == NULL || r->j->metric == NULL || strcmp(r->f->metric, r->j->metric) != 0))
-        return bad_file(r->j, r->f, err, "csv_no_scope", "the name is that of a v2 recording, but there is no column 'scope'");
+        return bad_file(r->j, r->f, err, "csv_no_scope",
+                        "the name is that of a v2 recording, but there is no column 'scope'");
     *usable = true;
     r->suspicious = h.nans >= 0 && !r->j->want_stats;
     return new_header(r, &h, s, n, err);
@@ -466,8 +477,7 @@ static sr_status take_lines(reading *r, sr_err *err) {
             rc = r->have_header ? take_line(r, s, n, kind == CSV_LINE_CUT, err) : take_first(r, s, n, &usable, err);
         }
     }
-    if (rc == SR_OK && usable && !r->have_header)
-        rc = bad_file(r->j, r->f, err, "csv_file_empty", "the file is empty");
+    if (rc == SR_OK && usable && !r->have_header) rc = bad_file(r->j, r->f, err, "csv_file_empty", "the file is empty");
     return rc;
 }
 

@@ -129,7 +129,8 @@ static sr_status consider(walk *k, const char *path, place at, const char *dir, 
         unnamed_v1 = kind == SNIFF_V1;
         if (kind == SNIFF_FAILED || kind == SNIFF_EMPTY) {
             sr_warn(k->w, kind == SNIFF_FAILED ? "csv_file_unreadable" : "csv_file_empty", 1, path, "%s",
-                    kind == SNIFF_FAILED ? "a CSV file could not be read and was left out" : "a CSV file holds nothing");
+                    kind == SNIFF_FAILED ? "a CSV file could not be read and was left out"
+                                         : "a CSV file holds nothing");
             return SR_OK;
         }
         if (kind == SNIFF_OTHER) {
@@ -269,12 +270,32 @@ static void settle_stamps(csv_file *f, size_t n, sr_warnings *w) {
         jan = jan || f[i].month == 1;
     }
     for (size_t i = 0; i < n; i++) {
-        if (!all) f[i].stamp = 0;
-        else if (dec && jan && f[i].month <= 6) f[i].stamp += INT64_C(13) * 31 * 24 * 60 * 61;
+        if (!all)
+            f[i].stamp = 0;
+        else if (dec && jan && f[i].month <= 6)
+            f[i].stamp += INT64_C(13) * 31 * 24 * 60 * 61;
     }
     if (all && dec && jan)
         sr_warn(w, "csv_run_order_assumed", 1, first_jan->run_dir,
                 "the names of the run directories have no year; December was taken to come before January");
+}
+
+static bool same_parent(const char *a, const char *b) {
+    size_t n = strlen(a) - strlen(base_name(a)), m = strlen(b) - strlen(base_name(b));
+    return n == m && memcmp(a, b, n) == 0;
+}
+
+/* Number a rank's run directories in order. */
+static void number_runs(csv_file *f, size_t n, sr_warnings *w) {
+    bool warned = false;
+    for (size_t i = 1; i < n; i++) {
+        f[i].run = f[i - 1].run + (strcmp(f[i].run_dir, f[i - 1].run_dir) != 0);
+        if (f[i].run == f[i - 1].run || warned || same_parent(f[i].run_dir, f[i - 1].run_dir)) continue;
+        warned = true;
+        sr_warn(w, "csv_runs_side_by_side", 1, f[i].run_dir,
+                "one rank's directories lie in different places; they were taken as one resumed run, the last in order "
+                "of name as the latest; if they are different runs, name one of them");
+    }
 }
 
 static void put_in_order(csv_files *files, sr_warnings *w) {
@@ -284,8 +305,7 @@ static void put_in_order(csv_files *files, sr_warnings *w) {
         for (n = 1; i + n < files->n && f[i + n].rank == f[i].rank;) n++;
         settle_stamps(f + i, n, w);
         qsort(f + i, n, sizeof *f, by_rank);
-        for (size_t j = 1; j < n; j++)
-            f[i + j].run = f[i + j - 1].run + (strcmp(f[i + j].run_dir, f[i + j - 1].run_dir) != 0);
+        number_runs(f + i, n, w);
     }
 }
 
@@ -382,8 +402,7 @@ sr_status csv_scan(const char *path, const char *metric, sr_arena *arena, csv_fi
         bool mem = true;
         (void)first_visit(&k, &st, &mem);
         rc = mem ? place_above(&k, path, S_ISDIR(st.st_mode), &at, err) : sr_fail_mem(err);
-        if (rc == SR_OK)
-            rc = S_ISDIR(st.st_mode) ? walk_dir(&k, path, at, 0, err) : scan_file(&k, path, at, err);
+        if (rc == SR_OK) rc = S_ISDIR(st.st_mode) ? walk_dir(&k, path, at, 0, err) : scan_file(&k, path, at, err);
     }
     if (rc == SR_OK) rc = settle_unnamed(&k, metric, err);
     if (rc == SR_OK && out->n == 0)

@@ -116,9 +116,9 @@ static double round_to_double(uint64_t q, bool sticky, int e) {
     return ldexp((double)kept, e + 11);
 }
 
-/* mantissa x 10^exp10 for mantissa > 0 and |exp10| <= 27, where 5^27 is below 2^63: msProbe writes 17 digits, so this is the usual
- * case.  The product is exact in 128 bits, and the quotient comes with its remainder, so nothing is rounded before
- * the one rounding at the end. */
+/* mantissa x 10^exp10 for mantissa > 0 and |exp10| <= 27, where 5^27 is below 2^63: msProbe writes 17 digits, so this
+ * is the usual case.  The product is exact in 128 bits, and the quotient comes with its remainder, so nothing is
+ * rounded before the one rounding at the end. */
 static double scale_exactly(uint64_t mantissa, int exp10) {
     int k = exp10 < 0 ? -exp10 : exp10;
     uint64_t five = 1, base = 5; /* base: 5^1, 5^2, 5^4...; five: 5^k < 2^63 */
