@@ -14,6 +14,7 @@ say = @$(if $(filter 1,$(V)),:,printf '  %-7s %s\n' $(1) $(2))
 
 VERSION := $(shell sed -n 's/^\#define SR_VERSION "\(.*\)"/\1/p' include/spikeroot/version.h)
 BIN     := $(if $(filter build,$(BUILD)),spikeroot,$(BUILD)/spikeroot)
+RUN     := $(if $(filter /%,$(BIN)),$(BIN),./$(BIN))
 LIB     := $(BUILD)/libspikeroot.a
 
 LIB_SRCS  := $(sort $(wildcard src/*/*.c))
@@ -125,7 +126,7 @@ valgrind: $(BIN) $(UNIT_BINS) ## tests under valgrind
 	@WRAP='valgrind -q --leak-check=full --error-exitcode=99' sh tests/check.sh $(BIN) unit cli -- $(UNIT_BINS)
 
 bench: $(BIN) ## time and memory against sqlite3 and wc -l (minutes; needs 1 GB in $TMPDIR)
-	@sh tests/bench/bench.sh ./$(BIN)
+	@sh tests/bench/bench.sh $(RUN)
 
 lint: ## gcc and clang with -Werror, include rules, cppcheck, shellcheck
 	@CC='$(CC)' CPPFLAGS='$(ALL_CPPFLAGS) $(TEST_CFLAGS)' WARN='$(WARN)' sh tests/lint/lint.sh $(C_FILES)
@@ -134,7 +135,7 @@ format: ## clang-format over all sources
 	clang-format -i $(C_FILES) $(H_FILES)
 
 demo: $(BIN) ## phase 1 and phase 2 on a recorded spike
-	@sh tests/demo.sh ./$(BIN)
+	@sh tests/demo.sh $(RUN)
 
 install: $(BIN) ## install under $(DESTDIR)$(PREFIX)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/spikeroot/schema'

@@ -12,7 +12,8 @@ run() {
 }
 
 echo '# Two ranks, four micro batches a step, recorded by msProbe. In one micro batch a gradient overflowed.'
-run "$bin" phase1 $case/trend.db -o "$out/p1.json"
+run "$bin" phase1 $case/trend.db --summary -o "$out/p1.json"
+echo
 run "$bin" phase2 --phase1 "$out/p1.json" -o "$out/p2.json"
 echo
 echo "# $out/p2.json says where it began:"
