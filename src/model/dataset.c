@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cell_pool.h"
 #include "spikeroot/mem.h"
 
 /* A chained index over dense entries: buckets hold entry+1, next[] links entries of one bucket. */
@@ -27,11 +28,13 @@ enum { BLOCK_ROWS = 8 };
 typedef struct {
     double *cells; /* absent where nothing was put */
     size_t width;  /* columns */
+    bool pooled;   /* the cells belong to the pool */
 } block;
 
 struct sr_sheet {
     int32_t rank;
-    sr_arena *arena; /* names: own arena, so that threads fill sheets without a lock */
+    sr_arena *arena;    /* names: own arena, so that threads fill sheets without a lock */
+    sr_cell_pool *pool; /* the dataset's; NULL in a sheet on its own */
     struct {
         column *items;
         size_t n, cap;
@@ -56,6 +59,7 @@ struct sr_dataset_priv {
         size_t n, cap;
     } sheets;
     index_map rank_map;
+    sr_cell_pool *pool;
     /* after sealing: for each rank the sheet's column of a target (-1: none) and the row of a point (-1: none) */
     int32_t **col_of;
     int32_t **row_of;
@@ -79,8 +83,7 @@ static bool map_rehash(index_map *m, size_t n, uint64_t (*hash_of)(const void *,
 }
 
 /* Enter entry `i` (the next dense index) under `hash`. */
-static bool map_add(index_map *m, size_t i, uint64_t hash, uint64_t (*hash_of)(const void *, size_t),
-                    const void *ctx) {
+static bool map_add(index_map *m, size_t i, uint64_t hash, uint64_t (*hash_of)(const void *, size_t), const void *ctx) {
     if (i >= UINT32_MAX - 1 || !sr_grow((void **)&m->next, &m->cap_next, i + 1, sizeof *m->next)) return false;
     if (i >= m->n_buckets && !map_rehash(m, i, hash_of, ctx)) return false;
     size_t h = (size_t)(hash & (m->n_buckets - 1));
@@ -130,18 +133,26 @@ sr_dataset *sr_dataset_new(void) {
     sr_dataset *ds = calloc(1, sizeof *ds);
     if (ds == NULL) return NULL;
     ds->priv = calloc(1, sizeof *ds->priv);
-    if (ds->priv != NULL) ds->priv->arena = sr_arena_new();
-    if (ds->priv == NULL || ds->priv->arena == NULL) {
-        free(ds->priv);
-        free(ds);
-        return NULL;
+    if (ds->priv != NULL) {
+        ds->priv->arena = sr_arena_new();
+        ds->priv->pool = sr_cell_pool_new();
+        if (ds->priv->arena != NULL && ds->priv->pool != NULL) return ds;
+        sr_arena_free(ds->priv->arena);
+        sr_cell_pool_free(ds->priv->pool);
     }
-    return ds;
+    free(ds->priv);
+    free(ds);
+    return NULL;
+}
+
+static void block_free(block *b) {
+    if (!b->pooled) free(b->cells);
+    *b = (block){NULL, 0, false};
 }
 
 void sr_sheet_free(sr_sheet *s) {
     if (s == NULL) return;
-    for (size_t b = 0; b < s->blocks.n; b++) free(s->blocks.items[b].cells);
+    for (size_t b = 0; b < s->blocks.n; b++) block_free(&s->blocks.items[b]);
     free(s->blocks.items);
     map_fini(&s->col_map);
     map_fini(&s->row_map);
@@ -162,6 +173,7 @@ sr_sheet *sr_sheet_new(void) {
 void sr_dataset_free(sr_dataset *ds) {
     if (ds == NULL) return;
     for (size_t i = 0; i < ds->priv->sheets.n; i++) sr_sheet_free(ds->priv->sheets.items[i]);
+    sr_cell_pool_free(ds->priv->pool);
     map_fini(&ds->priv->rank_map);
     free(ds->priv->sheets.items);
     sr_arena_free(ds->priv->arena);
@@ -192,6 +204,7 @@ sr_sheet *sr_dataset_sheet(sr_dataset *ds, int32_t rank) {
     sr_sheet *s = sr_sheet_new();
     if (s == NULL) return NULL;
     s->rank = rank;
+    s->pool = p->pool;
     p->sheets.items[i] = s;
     if (!map_add(&p->rank_map, i, h, sheet_hash, p)) {
         sr_sheet_free(s);
@@ -208,8 +221,13 @@ static bool widen(sr_sheet *s, block *b, size_t width) {
     if (width <= b->width) return true;
     size_t more = (width - b->width) * BLOCK_ROWS;
     if (s->n_cells + more > CELLS_FREE && (s->n_cells + more) / CELLS_PER_VALUE > s->n_put) return false;
-    double *p = sr_reallocarray(b->cells, width, BLOCK_ROWS * sizeof *p);
+    /* only a block that is likely to keep its width comes from the pool, which takes nothing back */
+    bool pooled = s->pool != NULL && b->width == 0 && width == s->cols.n;
+    double *p = pooled ? sr_cell_pool_alloc(s->pool, more)
+                       : sr_reallocarray(b->pooled ? NULL : b->cells, width, BLOCK_ROWS * sizeof *p);
     if (p == NULL) return false;
+    if (b->pooled) memcpy(p, b->cells, b->width * BLOCK_ROWS * sizeof *p);
+    b->pooled = pooled;
     const double none = sr_absent_value();
     for (size_t i = b->width * BLOCK_ROWS; i < width * BLOCK_ROWS; i++) p[i] = none;
     b->cells = p;
@@ -261,7 +279,7 @@ size_t sr_sheet_row(sr_sheet *s, int64_t step, int32_t micro_step) {
     if (i >= INT32_MAX || !SR_GROW(&s->rows, i + 1)) return SIZE_MAX;
     if (i / BLOCK_ROWS == s->blocks.n) {
         if (!SR_GROW(&s->blocks, s->blocks.n + 1)) return SIZE_MAX;
-        s->blocks.items[s->blocks.n++] = (block){NULL, 0};
+        s->blocks.items[s->blocks.n++] = (block){NULL, 0, false};
     }
     s->rows.items[i] = p;
     if (!map_add(&s->row_map, i, h, row_hash, s)) return SIZE_MAX;
@@ -312,8 +330,7 @@ bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced) {
             *replaced += old;
         }
         if (r % BLOCK_ROWS < BLOCK_ROWS - 1 && r + 1 < from->rows.n) continue;
-        free(b->cells); /* at once: a rank is not to be in memory twice */
-        *b = (block){NULL, 0};
+        block_free(b); /* at once: a rank is not to be in memory twice */
     }
     free(col);
     return ok;
@@ -353,8 +370,7 @@ static size_t used(const sr_sheet *s, bool *row_used, bool *col_used) {
         unsigned rows = 0; /* a bit for each row that holds something */
         for (size_t c = 0; c < width; c++) {
             unsigned here = 0;
-            for (unsigned r = 0; r < BLOCK_ROWS; r++)
-                here |= (unsigned)!sr_absent(k->cells[c * BLOCK_ROWS + r]) << r;
+            for (unsigned r = 0; r < BLOCK_ROWS; r++) here |= (unsigned)!sr_absent(k->cells[c * BLOCK_ROWS + r]) << r;
             col_used[c] = col_used[c] || here != 0;
             rows |= here;
             for (; here != 0; here &= here - 1) n++;
@@ -423,8 +439,7 @@ static bool seal_points(sr_dataset *ds, const usage *u) {
         size_t sorted = all.n; /* ranks share most points: only the new ones are sorted in */
         for (size_t r = 0; r < s->rows.n; r++) {
             const sr_point *at = &s->rows.items[r];
-            if (u[i].row[r] &&
-                (sorted == 0 || bsearch(at, all.items, sorted, sizeof *all.items, cmp_point) == NULL))
+            if (u[i].row[r] && (sorted == 0 || bsearch(at, all.items, sorted, sizeof *all.items, cmp_point) == NULL))
                 all.items[all.n++] = *at;
         }
         if (all.n == sorted) continue;
@@ -439,7 +454,8 @@ static bool seal_points(sr_dataset *ds, const usage *u) {
         if (all.n > 0) memcpy(points, all.items, all.n * sizeof *points);
         ds->points = points;
         ds->n_points = all.n;
-        for (size_t k = 0; k < all.n; k++) ds->has_micro_step = ds->has_micro_step || points[k].micro_step != SR_NO_MICRO;
+        for (size_t k = 0; k < all.n; k++)
+            ds->has_micro_step = ds->has_micro_step || points[k].micro_step != SR_NO_MICRO;
     }
     free(all.items);
     return points != NULL;
@@ -551,9 +567,7 @@ sr_status sr_dataset_seal(sr_dataset *ds, sr_err *err) {
 
 /* ---- reading ---- */
 
-bool sr_dataset_has(const sr_dataset *ds, size_t rank, size_t target) {
-    return ds->priv->col_of[rank][target] >= 0;
-}
+bool sr_dataset_has(const sr_dataset *ds, size_t rank, size_t target) { return ds->priv->col_of[rank][target] >= 0; }
 
 size_t sr_dataset_series(const sr_dataset *ds, size_t rank, size_t target, double *out) {
     const sr_sheet *s = ds->priv->sheets.items[rank];

@@ -13,8 +13,9 @@
 #include "spikeroot/mem.h"
 #include "spikeroot/str.h"
 
-#define EXPECTED                                                                                                      \
-    "a trend.db (SQLite), monitor CSV files (grad_unreduced_*.csv, weight_grad_*.csv) or dump.json files (step0/rank0/)"
+#define EXPECTED                                                                                                       \
+    "a trend.db (SQLite), monitor CSV files (grad_unreduced_*.csv, weight_grad_*.csv) or dump.json files "             \
+    "(step0/rank0/)"
 
 struct sr_reader {
     const sr_backend *backend;
@@ -208,15 +209,18 @@ static sr_status choose(const char *path, walk *w, kind wanted, kind *k, char **
     if (wanted != N_KINDS) {
         *k = wanted;
     } else if (kinds > 1) {
-        return sr_fail(err, SR_EINPUT, "%s: holds data of several kinds (trend.db: %zu, directories with monitor CSV: %zu, "
-                       "dump.json: %zu); say which to read with --db, --csv or --dump, or name it", path,
-                       w->found[KIND_DB], w->found[KIND_CSV], w->found[KIND_DUMP]);
+        return sr_fail(err, SR_EINPUT,
+                       "%s: holds data of several kinds (trend.db: %zu, directories with monitor CSV: %zu, "
+                       "dump.json: %zu); say which to read with --db, --csv or --dump, or name it",
+                       path, w->found[KIND_DB], w->found[KIND_CSV], w->found[KIND_DUMP]);
     } else if (kinds == 0) {
         const char *unreadable = w->unreadable > 0 ? ", some of it not readable" : "";
         if (w->found[KIND_OTHER] == 0)
             return sr_fail(err, SR_EINPUT, "%s: no files in it%s; expected " EXPECTED, path, unreadable);
-        return sr_fail(err, SR_EINPUT, "%s: nothing in it that spikeroot reads (%zu files of another kind, such as %s%s); "
-                       "expected " EXPECTED, path, w->found[KIND_OTHER], w->first[KIND_OTHER], unreadable);
+        return sr_fail(err, SR_EINPUT,
+                       "%s: nothing in it that spikeroot reads (%zu files of another kind, such as %s%s); "
+                       "expected " EXPECTED,
+                       path, w->found[KIND_OTHER], w->first[KIND_OTHER], unreadable);
     }
     if (*k != KIND_DB) {
         *target = strdup(path);
@@ -273,8 +277,9 @@ static sr_status probe(const char *path, kind wanted, kind *k, char **target, sr
         head[n] = '\0';
         head[strcspn(head, "\r\n")] = '\0';
         return n == 0 ? sr_fail(err, SR_EINPUT, "%s: the file is empty; expected " EXPECTED, path)
-                      : sr_fail(err, SR_EINPUT, "%s: not a format that spikeroot reads (it begins \"%.40s\"); expected "
-                                EXPECTED, path, head);
+                      : sr_fail(err, SR_EINPUT,
+                                "%s: not a format that spikeroot reads (it begins \"%.40s\"); expected " EXPECTED, path,
+                                head);
     }
     *target = strdup(path);
     return *target != NULL ? SR_OK : sr_fail_mem(err);
@@ -312,8 +317,10 @@ long sr_choose_metric(const char *path, const char *wanted, const char *const *f
     else if (wanted != NULL)
         (void)sr_fail(err, SR_EINPUT, "%s: no metric '%s' in it (metrics found: %s)", path, wanted, text);
     else
-        (void)sr_fail(err, SR_EINPUT, "%s: no gradient metric in it (metrics found: %s); the analysis needs grad_unreduced, "
-                      "grad_reduced or parameters_grad: record it, or name another metric with --metric", path, text);
+        (void)sr_fail(err, SR_EINPUT,
+                      "%s: no gradient metric in it (metrics found: %s); the analysis needs grad_unreduced, "
+                      "grad_reduced or parameters_grad: record it, or name another metric with --metric",
+                      path, text);
     sr_str_fini(&list);
     return -1;
 }

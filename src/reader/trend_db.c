@@ -56,8 +56,8 @@ static bool is_dump_metric(const char *name) {
 /* Target ids are given out metric after metric as data2db meets new names. Parameters are met in backward order in
  * unreduced gradients and in dumps; exp_avg and exp_avg_sq, where recorded, come first and are in model order. */
 static bool in_backward_order(const sr_tdb_metrics *m, const char *metric) {
-    static const char *const of_parameters[] = {"exp_avg",      "exp_avg_sq",   "grad_unreduced", "grad_reduced",
-                                                "param_origin", "param_updated", NULL};
+    static const char *const of_parameters[] = {
+        "exp_avg", "exp_avg_sq", "grad_unreduced", "grad_reduced", "param_origin", "param_updated", NULL};
     if (strcmp(metric, "parameters_grad") == 0) return true;
     if (!is_one_of(metric, of_parameters)) return false;
     for (size_t i = 0; i < m->n; i++)
@@ -74,7 +74,8 @@ static sr_dataset *new_dataset(const sr_tdb *t, size_t metric, const sr_warnings
     ds->metric = sr_dataset_strdup(ds, t->metrics.name[metric]);
     ds->backward_order = in_backward_order(&t->metrics, t->metrics.name[metric]);
     sr_warnings_merge(&ds->warnings, so_far);
-    if (ds->path != NULL && ds->metric != NULL && sr_dataset_set_metrics_found(ds, t->metrics.name, t->metrics.n)) return ds;
+    if (ds->path != NULL && ds->metric != NULL && sr_dataset_set_metrics_found(ds, t->metrics.name, t->metrics.n))
+        return ds;
     sr_dataset_free(ds);
     return NULL;
 }
@@ -87,7 +88,8 @@ static void settle_micro_steps(sr_tdb *t, sr_dataset *ds, const sr_tdb_totals *t
         t->join_micro = true;
     } else if (!t->join_micro && totals->min_micro == 1) {
         t->micro_base = 1;
-        sr_warn(&ds->warnings, "micro_step_from_1", 1, t->src.path, "micro steps count from 1 in this file; they are "
+        sr_warn(&ds->warnings, "micro_step_from_1", 1, t->src.path,
+                "micro steps count from 1 in this file; they are "
                 "given from 0");
     }
     if (t->micro_base != 0) sr_dataset_shift_micro(ds, t->micro_base);
@@ -124,8 +126,10 @@ static sr_status load_metric(sr_tdb *t, const sr_tdb_pool *pool, size_t metric, 
     *empty = totals.n_values + totals.n_nulls + ds->n_skipped == 0 && !t->only_nans;
     if (code != SR_OK || *empty) goto out;
     if (totals.n_values == 0 && (!t->only_nans || totals.n_nulls == 0) && ds->n_skipped == 0)
-        code = sr_fail(err, SR_EINPUT, "%s: the norm of metric '%s' was not collected: it is NULL in every row; add "
-                       "\"norm\" to the monitor's ops and record again, or name another --metric", t->src.path, name);
+        code = sr_fail(err, SR_EINPUT,
+                       "%s: the norm of metric '%s' was not collected: it is NULL in every row; add "
+                       "\"norm\" to the monitor's ops and record again, or name another --metric",
+                       t->src.path, name);
     else if (totals.n_values + totals.n_nulls == 0)
         code = sr_fail(err, SR_EINPUT, "%s: none of the %zu rows of metric '%s' can be read (%s: %s)", t->src.path,
                        ds->n_skipped, name, ds->warnings.items[ds->warnings.n - 1].where,
@@ -142,26 +146,31 @@ out:
     return code;
 }
 
+static const char *no_rows(sr_arena *arena, const char *name) {
+    sr_str text = {0};
+    sr_str_addf(&text, "%s (no rows)", name);
+    const char *copy = text.failed ? NULL : sr_arena_strdup(arena, text.s);
+    sr_str_fini(&text);
+    return copy;
+}
+
 /* Load the metric asked for, or the first of the default ones that has rows. */
 static sr_status load_some_metric(sr_tdb *t, const sr_tdb_pool *pool, const sr_warnings *so_far, sr_dataset **out,
                                   sr_err *err) {
     const char **found = sr_arena_calloc(t->arena, t->metrics.n, sizeof *found);
     if (found == NULL) return sr_fail_mem(err);
-    size_t n = t->metrics.n;
-    if (n > 0) memcpy(found, t->metrics.name, n * sizeof *found);
+    if (t->metrics.n > 0) memcpy(found, t->metrics.name, t->metrics.n * sizeof *found);
     for (;;) {
-        long pick = sr_choose_metric(t->src.path, t->wanted, found, n, err);
+        long pick = sr_choose_metric(t->src.path, t->wanted, found, t->metrics.n, err);
         if (pick < 0) return SR_EINPUT;
-        size_t metric = 0;
-        while (strcmp(t->metrics.name[metric], found[pick]) != 0) metric++;
         bool empty = false;
-        sr_status code = load_metric(t, pool, metric, so_far, out, &empty, err);
+        sr_status code = load_metric(t, pool, (size_t)pick, so_far, out, &empty, err);
         if (code != SR_OK || !empty) return code;
         if (t->wanted != NULL)
             return sr_fail(err, SR_EINPUT, "%s: metric '%s' is listed but has no rows in trend_data", t->src.path,
                            t->wanted);
-        n--;
-        for (size_t i = (size_t)pick; i < n; i++) found[i] = found[i + 1];
+        found[pick] = no_rows(t->arena, found[pick]); /* try the next one; the name still shows in a message */
+        if (found[pick] == NULL) return sr_fail_mem(err);
     }
 }
 
@@ -233,14 +242,15 @@ static sr_status fetch(const sr_tdb *t, sqlite3_stmt *st, const sr_dataset *ds, 
     return SR_OK;
 }
 
-static sr_status trend_db_details(void *state, const sr_dataset *ds, const sr_place *places, size_t n,
-                                  sr_stats4 *stats, sr_err *err) {
+static sr_status trend_db_details(void *state, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
+                                  sr_err *err) {
     sr_tdb *t = state;
     sr_str sql = {0};
     sqlite3_stmt *st = NULL;
-    sr_str_addf(&sql, "SELECT norm, %s, %s, %s FROM trend_data WHERE rank = ?1 AND step = ?2 AND target_id = ?3 AND "
-                "metric_id = ?4", t->schema.min ? "min" : "NULL", t->schema.max ? "max" : "NULL",
-                t->schema.mean ? "mean" : "NULL");
+    sr_str_addf(&sql,
+                "SELECT norm, %s, %s, %s FROM trend_data WHERE rank = ?1 AND step = ?2 AND target_id = ?3 AND "
+                "metric_id = ?4",
+                t->schema.min ? "min" : "NULL", t->schema.max ? "max" : "NULL", t->schema.mean ? "mean" : "NULL");
     sr_status code = sql.failed ? sr_fail_mem(err) : sr_tdb_prepare(&t->src, t->db, sql.s, &st, err);
     for (size_t i = 0; code == SR_OK && i < n; i++) code = fetch(t, st, ds, &places[i], &stats[i], err);
     if (code == SR_OK) code = sr_tdb_check_unchanged(&t->src, err);

@@ -92,17 +92,23 @@ sr_status sr_tdb_fail(const sr_tdb_source *src, sqlite3 *db, int rc, sr_err *err
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_FORMAT:
-        return sr_fail(err, SR_EINPUT, "%s: damaged or cut-off SQLite file (%s); copy it again or write it again with "
-                       "msprobe data2db", src->path, why);
+        return sr_fail(err, SR_EINPUT,
+                       "%s: damaged or cut-off SQLite file (%s); copy it again or write it again with "
+                       "msprobe data2db",
+                       src->path, why);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return sr_fail(err, SR_EIO, "%s: locked by a program that writes to it (%s); try again when it has finished, "
-                       "or read a copy", src->path, why);
+        return sr_fail(err, SR_EIO,
+                       "%s: locked by a program that writes to it (%s); try again when it has finished, "
+                       "or read a copy",
+                       src->path, why);
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
         if (stamp(src->real, "-journal").exists)
-            return sr_fail(err, SR_EIO, "%s: a write was broken off (%s-journal lies beside it); copy both files and open "
-                           "the copy once with sqlite3 to undo it", src->path, src->path);
+            return sr_fail(err, SR_EIO,
+                           "%s: a write was broken off (%s-journal lies beside it); copy both files and open "
+                           "the copy once with sqlite3 to undo it",
+                           src->path, src->path);
         return sr_fail(err, SR_EIO, "%s: cannot open (%s)", src->path, why);
     case SQLITE_IOERR: return sr_fail(err, SR_EIO, "%s: cannot read (%s)", src->path, why);
     default: return sr_fail(err, SR_EINPUT, "%s: cannot be read as a trend.db (%s)", src->path, why);
@@ -148,8 +154,10 @@ static int configure(sqlite3 *db, sr_tdb_mode mode) {
         rc = sqlite3_exec(db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
     /* every page is read once: a large cache or a memory map would only be counted against us */
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db, "PRAGMA query_only=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;"
-                              "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-256", NULL, NULL, NULL);
+        rc = sqlite3_exec(db,
+                          "PRAGMA query_only=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;"
+                          "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-256",
+                          NULL, NULL, NULL);
     return rc;
 }
 

@@ -59,11 +59,17 @@ sr_status sr_tdb_prepare(const sr_tdb_source *src, sqlite3 *db, const char *sql,
 /* Step a statement that gives rows: *row says whether there is one. */
 sr_status sr_tdb_step(const sr_tdb_source *src, sqlite3_stmt *st, bool *row, sr_err *err);
 
+/* Read ahead until sr_tdb_ahead_stop, which must come before the end of the transaction. Where that can't be done NULL
+ * is returned and the connection works as before. (trend_db_ahead.c) */
+typedef struct sr_tdb_ahead sr_tdb_ahead;
+sr_tdb_ahead *sr_tdb_ahead_start(sqlite3 *db);
+void sr_tdb_ahead_stop(sr_tdb_ahead *a);
+
 /* ---- schema, metrics and targets (trend_db_schema.c) ---- */
 
 /* Which of the optional columns are there, and how trend_data is keyed. */
 typedef struct {
-    bool min, max, mean, nans; /* statistics beside norm */
+    bool min, max, mean, nans;  /* statistics beside norm */
     bool vpp_stage, micro_step; /* of monitoring_targets */
     bool clustered;             /* WITHOUT ROWID, primary key begins with (rank, step): a rank is one stretch */
 } sr_tdb_schema;
@@ -78,8 +84,7 @@ typedef struct {
 } sr_tdb_metrics;
 
 /* Names and arrays live in `arena`. */
-sr_status sr_tdb_read_metrics(const sr_tdb_source *src, sqlite3 *db, sr_arena *arena, sr_tdb_metrics *m,
-                              sr_err *err);
+sr_status sr_tdb_read_metrics(const sr_tdb_source *src, sqlite3 *db, sr_arena *arena, sr_tdb_metrics *m, sr_err *err);
 
 /* A parameter: all target rows with its normalised name and vpp stage. */
 typedef struct {
@@ -132,6 +137,7 @@ enum { SR_TDB_MAX_WORKERS = 64 };
 /* Connections that see the same snapshot; the first is the reader's own. */
 typedef struct {
     sqlite3 *db[SR_TDB_MAX_WORKERS];
+    sr_tdb_ahead *ahead[SR_TDB_MAX_WORKERS];
     unsigned n;
 } sr_tdb_pool;
 

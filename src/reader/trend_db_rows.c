@@ -50,6 +50,7 @@ sr_status sr_tdb_pool_open(sr_tdb *t, sr_tdb_pool *pool, sr_err *err) {
     enum { TRIES = 5 };
     long cpus = t->opts.threads > 0 ? (long)t->opts.threads : sysconf(_SC_NPROCESSORS_ONLN);
     if (cpus < 1 || sqlite3_threadsafe() == 0) cpus = 1;
+    memset(pool, 0, sizeof *pool);
     pool->db[0] = t->db;
     pool->n = 1;
     sr_status code = SR_OK;
@@ -60,11 +61,14 @@ sr_status sr_tdb_pool_open(sr_tdb *t, sr_tdb_pool *pool, sr_err *err) {
     bool together = false;
     for (int i = 0; code == SR_OK && !together && i < TRIES; i++) code = begin_together(t, pool, &together, err);
     if (code == SR_OK && !together) close_beyond(pool, 1); /* a busy writer: one connection is always one snapshot */
+    for (unsigned i = 0; code == SR_OK && i < pool->n; i++) pool->ahead[i] = sr_tdb_ahead_start(pool->db[i]);
     return code;
 }
 
 void sr_tdb_pool_close(sr_tdb_pool *pool) {
+    for (unsigned i = 0; i < pool->n; i++) sr_tdb_ahead_stop(pool->ahead[i]);
     if (pool->n > 0) close_beyond(pool, 1);
+    pool->n = 0;
 }
 
 /* ---- storing rows ---- */
@@ -104,8 +108,8 @@ typedef struct {
         part *items; /* ascending rank, then steps */
         size_t n, cap;
     } parts;
-    size_t last;        /* the part of the row before, where rows name their rank */
-    part any;           /* counts rows that belong to no rank */
+    size_t last;          /* the part of the row before, where rows name their rank */
+    part any;             /* counts rows that belong to no rank */
     pthread_mutex_t lock; /* guards idle */
     sqlite3 *idle[SR_TDB_MAX_WORKERS];
     unsigned n_idle;
@@ -279,7 +283,8 @@ static sr_status read_unclustered(load *l, sr_err *err) {
                 l->t->only_nans ? " AND nans > 0" : "");
     l->any.err = err;
     int rc = sql.failed ? SQLITE_NOMEM : set_function(db, 4, l, put_any);
-    sr_status code = rc == SQLITE_OK ? sr_tdb_prepare(&l->t->src, db, sql.s, &st, err) : sr_tdb_fail(&l->t->src, db, rc, err);
+    sr_status code =
+        rc == SQLITE_OK ? sr_tdb_prepare(&l->t->src, db, sql.s, &st, err) : sr_tdb_fail(&l->t->src, db, rc, err);
     if (code == SR_OK) {
         (void)sqlite3_bind_int64(st, 1, l->t->metric_id);
         code = run(l->t, db, st, &l->any, err);
@@ -308,7 +313,8 @@ static sr_status read_part(void *ctx, size_t i, sr_err *err) {
     sqlite3 *db = l->idle[--l->n_idle]; /* never empty: there are as many as threads */
     (void)pthread_mutex_unlock(&l->lock);
     int rc = sql.failed ? SQLITE_NOMEM : set_function(db, 3, p, put_of_rank);
-    sr_status code = rc == SQLITE_OK ? sr_tdb_prepare(&l->t->src, db, sql.s, &st, err) : sr_tdb_fail(&l->t->src, db, rc, err);
+    sr_status code =
+        rc == SQLITE_OK ? sr_tdb_prepare(&l->t->src, db, sql.s, &st, err) : sr_tdb_fail(&l->t->src, db, rc, err);
     if (code == SR_OK) {
         (void)sqlite3_bind_int64(st, 1, p->rank);
         (void)sqlite3_bind_int64(st, 2, l->t->metric_id);

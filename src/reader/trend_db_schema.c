@@ -30,17 +30,21 @@ static sr_status check_table(const sr_tdb_source *src, sqlite3 *db, const char *
     sr_str all = {0};
     bool row = false;
     sr_status code = sr_tdb_prepare(
-        src, db, "SELECT type, rootpage > 0 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
+        src, db,
+        "SELECT type, rootpage > 0 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
         &st, err);
     if (code != SR_OK) goto out;
     (void)sqlite3_bind_text(st, 1, table, -1, SQLITE_STATIC);
     code = sr_tdb_step(src, st, &row, err);
     if (code != SR_OK) goto out;
     if (!row) {
-        code = list_names(src, db, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", NULL, &all, err);
+        code =
+            list_names(src, db, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", NULL, &all, err);
         if (code == SR_OK)
-            code = sr_fail(err, SR_EINPUT, "%s: no table '%s', so this is no trend.db (tables found: %s); name the file "
-                           "that msprobe data2db wrote", src->path, table, sr_str_text(&all));
+            code = sr_fail(err, SR_EINPUT,
+                           "%s: no table '%s', so this is no trend.db (tables found: %s); name the file "
+                           "that msprobe data2db wrote",
+                           src->path, table, sr_str_text(&all));
         goto out;
     }
     const char *type = (const char *)sqlite3_column_text(st, 0);
@@ -76,8 +80,8 @@ static sr_status check_columns(const sr_tdb_source *src, sqlite3 *db, const char
         } else if (!row) {
             code = list_names(src, db, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", table, &all, err);
             if (code == SR_OK)
-                code = sr_fail(err, SR_EINPUT, "%s: table %s has no column '%s' (columns found: %s)%s", src->path, table,
-                               want[i].name, sr_str_text(&all),
+                code = sr_fail(err, SR_EINPUT, "%s: table %s has no column '%s' (columns found: %s)%s", src->path,
+                               table, want[i].name, sr_str_text(&all),
                                strcmp(want[i].name, "norm") == 0
                                    ? "; the analysis needs the norm: add \"norm\" to the monitor's ops and record again"
                                    : "");
@@ -90,8 +94,9 @@ static sr_status check_columns(const sr_tdb_source *src, sqlite3 *db, const char
 
 /* Rows of one rank lie together and in order of step only in a WITHOUT ROWID table keyed that way. */
 static sr_status check_key(const sr_tdb_source *src, sqlite3 *db, bool *clustered, sr_err *err) {
-    static const char *const sql = "SELECT count(*) FROM pragma_table_info('trend_data') "
-                                   "WHERE (pk = 1 AND name = 'rank' COLLATE NOCASE) OR (pk = 2 AND name = 'step' COLLATE NOCASE)";
+    static const char *const sql =
+        "SELECT count(*) FROM pragma_table_info('trend_data') "
+        "WHERE (pk = 1 AND name = 'rank' COLLATE NOCASE) OR (pk = 2 AND name = 'step' COLLATE NOCASE)";
     sqlite3_stmt *st = NULL, *rowid = NULL;
     bool row = false;
     sr_status code = sr_tdb_prepare(src, db, sql, &st, err);
@@ -111,9 +116,9 @@ sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, sr_tdb_schem
                                    {"target_name", NULL},
                                    {"vpp_stage", &schema->vpp_stage},
                                    {"micro_step", &schema->micro_step}};
-    const column_want data[] = {{"rank", NULL},          {"step", NULL},          {"target_id", NULL},
-                                {"metric_id", NULL},     {"norm", NULL},          {"min", &schema->min},
-                                {"max", &schema->max},   {"mean", &schema->mean}, {"nans", &schema->nans}};
+    const column_want data[] = {{"rank", NULL},        {"step", NULL},          {"target_id", NULL},
+                                {"metric_id", NULL},   {"norm", NULL},          {"min", &schema->min},
+                                {"max", &schema->max}, {"mean", &schema->mean}, {"nans", &schema->nans}};
     const struct {
         const char *table;
         const column_want *want;
@@ -122,7 +127,8 @@ sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, sr_tdb_schem
                {"monitoring_targets", targets, sizeof targets / sizeof *targets},
                {"monitoring_metrics", metrics, sizeof metrics / sizeof *metrics}};
     sr_status code = SR_OK;
-    for (size_t i = 0; code == SR_OK && i < sizeof all / sizeof *all; i++) code = check_table(src, db, all[i].table, err);
+    for (size_t i = 0; code == SR_OK && i < sizeof all / sizeof *all; i++)
+        code = check_table(src, db, all[i].table, err);
     for (size_t i = 0; code == SR_OK && i < sizeof all / sizeof *all; i++)
         code = check_columns(src, db, all[i].table, all[i].want, all[i].n, err);
     return code == SR_OK ? check_key(src, db, &schema->clustered, err) : code;
@@ -138,8 +144,7 @@ static const char *plain_text(sqlite3_stmt *st, int col, size_t *len) {
     return s != NULL && *len > 0 && memchr(s, '\0', *len) == NULL ? s : NULL;
 }
 
-sr_status sr_tdb_read_metrics(const sr_tdb_source *src, sqlite3 *db, sr_arena *arena, sr_tdb_metrics *m,
-                              sr_err *err) {
+sr_status sr_tdb_read_metrics(const sr_tdb_source *src, sqlite3 *db, sr_arena *arena, sr_tdb_metrics *m, sr_err *err) {
     enum { MAX_METRICS = 4096 };
     memset(m, 0, sizeof *m);
     m->name = sr_arena_calloc(arena, MAX_METRICS, sizeof *m->name);
@@ -155,9 +160,10 @@ sr_status sr_tdb_read_metrics(const sr_tdb_source *src, sqlite3 *db, sr_arena *a
         if (name == NULL || sqlite3_column_type(st, 0) != SQLITE_INTEGER) continue; /* no rows can be asked for it */
         for (size_t i = 0; i < m->n; i++)
             if (strcmp(m->name[i], name) == 0)
-                code = sr_fail(err, SR_EINPUT, "%s: monitoring_metrics lists '%s' twice (ids %lld and %lld), so its rows "
-                               "are ambiguous; write the file again with msprobe data2db", src->path, name,
-                               (long long)m->id[i], (long long)sqlite3_column_int64(st, 0));
+                code = sr_fail(err, SR_EINPUT,
+                               "%s: monitoring_metrics lists '%s' twice (ids %lld and %lld), so its rows "
+                               "are ambiguous; write the file again with msprobe data2db",
+                               src->path, name, (long long)m->id[i], (long long)sqlite3_column_int64(st, 0));
         if (code == SR_OK && m->n == MAX_METRICS)
             code = sr_fail(err, SR_EINPUT, "%s: more than %d metrics", src->path, MAX_METRICS);
         if (code != SR_OK) break;
@@ -242,8 +248,10 @@ static sr_status finish_targets(target_reader *t, sr_tdb_targets *out, sr_err *e
     for (size_t i = 0; i < out->n; i++) {
         sr_tdb_target *r = &out->row[i];
         if (i > 0 && r->id == r[-1].id)
-            return sr_fail(err, SR_EINPUT, "%s: monitoring_targets has target_id %lld twice, so its rows are ambiguous; "
-                           "write the file again with msprobe data2db", t->src->path, (long long)r->id);
+            return sr_fail(err, SR_EINPUT,
+                           "%s: monitoring_targets has target_id %lld twice, so its rows are ambiguous; "
+                           "write the file again with msprobe data2db",
+                           t->src->path, (long long)r->id);
         if (r->micro_step > out->max_micro) out->max_micro = r->micro_step;
         if (r->id < out->group[r->group].id) out->group[r->group].id = r->id;
     }
@@ -269,9 +277,12 @@ sr_status sr_tdb_read_targets(const sr_tdb_source *src, sqlite3 *db, const sr_td
             const char *id = (const char *)sqlite3_column_text(st, COL_ID);
             sr_str_addf(&where, "%s: target_id %.40s", src->path, id != NULL ? id : "NULL");
             if (strict)
-                code = sr_fail(err, SR_EINPUT, "%s: monitoring_targets: the name, vpp_stage or micro_step is not what it "
-                               "should be", sr_str_text(&where));
-            sr_warn(w, "target_skipped", 1, sr_str_text(&where), "targets whose id, name, vpp_stage or micro_step is not "
+                code = sr_fail(err, SR_EINPUT,
+                               "%s: monitoring_targets: the name, vpp_stage or micro_step is not what it "
+                               "should be",
+                               sr_str_text(&where));
+            sr_warn(w, "target_skipped", 1, sr_str_text(&where),
+                    "targets whose id, name, vpp_stage or micro_step is not "
                     "what msProbe writes were passed over, with their rows");
             sr_str_fini(&where);
         }

@@ -53,9 +53,12 @@ static row value(const run *r, int rank, int step, int target) {
 }
 
 static void name_of(int target, const run *r, char *buf, size_t cap) {
-    static const char *const part[LAYER_PARAMS] = {
-        "mlp.linear_fc2.weight", "mlp.linear_fc1.weight", "pre_mlp_layernorm.weight",
-        "self_attention.linear_proj.weight", "self_attention.linear_qkv.weight", "input_layernorm.weight"};
+    static const char *const part[LAYER_PARAMS] = {"mlp.linear_fc2.weight",
+                                                   "mlp.linear_fc1.weight",
+                                                   "pre_mlp_layernorm.weight",
+                                                   "self_attention.linear_proj.weight",
+                                                   "self_attention.linear_qkv.weight",
+                                                   "input_layernorm.weight"};
     int layers = (r->targets + LAYER_PARAMS - 1) / LAYER_PARAMS;
     (void)snprintf(buf, cap, "decoder.layers.%d.%s", layers - 1 - target / LAYER_PARAMS, part[target % LAYER_PARAMS]);
 }
@@ -95,7 +98,8 @@ static void write_db(const run *r, const char *path) {
             "CREATE TABLE monitoring_targets (target_id INTEGER PRIMARY KEY AUTOINCREMENT, target_name TEXT NOT NULL,"
             " vpp_stage INTEGER NOT NULL, micro_step INTEGER NOT NULL DEFAULT 0,"
             " UNIQUE(target_name, vpp_stage, micro_step));"
-            "CREATE TABLE monitoring_metrics (metric_id INTEGER PRIMARY KEY AUTOINCREMENT, metric_name TEXT UNIQUE NOT NULL);"
+            "CREATE TABLE monitoring_metrics (metric_id INTEGER PRIMARY KEY AUTOINCREMENT, metric_name TEXT UNIQUE NOT "
+            "NULL);"
             "INSERT INTO monitoring_metrics VALUES (1, 'grad_unreduced');"
             "CREATE TABLE trend_data (rank INTEGER NOT NULL, step INTEGER NOT NULL, target_id INTEGER NOT NULL,"
             " metric_id INTEGER NOT NULL, norm REAL DEFAULT NULL, min REAL DEFAULT NULL, max REAL DEFAULT NULL,"
