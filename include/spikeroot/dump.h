@@ -18,7 +18,8 @@
 
 enum { SR_NO_CALL = -1, SR_NO_CHUNK = -1, SR_NO_LAYER = -1, SR_NO_PARENT = -1, SR_NO_BATCH = -1 };
 
-enum { SR_DUMP_MAX_NESTING = 256 }; /* steps from an entry to its outermost holder; a ring in construct.json ends there */
+/* Steps from an entry to its outermost holder: a ring in construct.json ends there. */
+enum { SR_DUMP_MAX_NESTING = 256 };
 
 typedef enum {
     SR_OP_MODULE, /* Module.<path>.<Class>, Cell.<path>.<Class> */
@@ -30,18 +31,19 @@ typedef enum { SR_DIR_NONE, SR_DIR_FORWARD, SR_DIR_BACKWARD, SR_DIR_PARAM_GRAD }
 
 /* A module or API: what its forward, backward and parameters_grad entries share. */
 typedef struct {
-    size_t index;      /* in sr_dump.ops */
+    size_t index; /* in sr_dump.ops */
     sr_op_kind kind;
-    const char *raw;   /* its part of the key: "Module.0.module.module.decoder.layers.4.mlp.TEFusedMLP" */
-    const char *path;  /* module: where it hangs in the model, wrappers removed: "decoder.layers.4.mlp", "" for the model
-                          itself; API: its name without the prefix, "matmul"; other: the key */
-    const char *cls;   /* module: class name, "TEFusedMLP"; else "" */
-    const char *norm;  /* the same text on both devices and frameworks, see sr_dump_op_init */
-    const char *stack; /* the path before the first number, "decoder.layers"; with "1:" and so on in front for the second
-                          and later model chunks, whose numbers restart; NULL for operators outside layers and for APIs */
-    int32_t layer;     /* that number, or SR_NO_LAYER */
-    const char *sub;   /* the path after that number, "mlp"; "" for the layer itself or outside layers */
-    int32_t chunk;     /* index in the list of models (Module.1.<path>), SR_NO_CHUNK when the model is no list */
+    const char *raw;  /* its part of the key: "Module.0.module.module.decoder.layers.4.mlp.TEFusedMLP" */
+    const char *path; /* module: where it hangs in the model, wrappers removed: "decoder.layers.4.mlp", "" for the model
+                         itself; API: its name without the prefix, "matmul"; other: the key */
+    const char *cls;  /* module: class name, "TEFusedMLP"; else "" */
+    const char *norm; /* the same text on both devices and frameworks, see sr_dump_op_init */
+    /* the path before the first number, "decoder.layers"; with "1:" and so on in front for the second and later model
+     * chunks, whose numbers restart; NULL for operators outside layers and for APIs */
+    const char *stack;
+    int32_t layer;   /* that number, or SR_NO_LAYER */
+    const char *sub; /* the path after that number, "mlp"; "" for the layer itself or outside layers */
+    int32_t chunk;   /* index in the list of models (Module.1.<path>), SR_NO_CHUNK when the model is no list */
 } sr_dump_op;
 
 typedef enum {
@@ -74,13 +76,13 @@ typedef struct {
 typedef struct {
     const sr_dump_op *op;
     size_t first_tensor, n_tensors; /* in sr_dump.tensors */
-    int32_t call;       /* the number in the key, SR_NO_CALL where it has none */
-    int32_t nth;        /* the call counted without recomputations: the micro batch, for a module that is called once in
-                           each; a recomputation counts recomputations.  Equals call where there are none */
-    int32_t parent;     /* index of the holding entry, which may be beyond n_entries; SR_NO_PARENT */
-    int32_t micro;      /* micro batch from construct.json, SR_NO_BATCH */
-    uint8_t direction;  /* an sr_direction */
-    bool recompute;     /* a forward inside the backward part */
+    int32_t call;                   /* the number in the key, SR_NO_CALL where it has none */
+    int32_t nth;       /* the call counted without recomputations: the micro batch, for a module that is called once in
+                          each; a recomputation counts recomputations.  Equals call where there are none */
+    int32_t parent;    /* index of the holding entry, which may be beyond n_entries; SR_NO_PARENT */
+    int32_t micro;     /* micro batch from construct.json, SR_NO_BATCH */
+    uint8_t direction; /* an sr_direction */
+    bool recompute;    /* a forward inside the backward part */
     int8_t recompute_said; /* is_recompute of the entry: 0, 1, or -1 where it does not say */
 } sr_dump_entry;
 
@@ -94,14 +96,15 @@ typedef struct {
     bool ordered;          /* key order is an order of execution: no backward stands before its own forward */
     int64_t micro_steps;   /* megatron_micro_step_number of construct.json, -1 where it has none */
 
-    const sr_dump_entry *entries; /* [0, n_entries): dump.json in key order; [n_entries, n_nodes): only in construct.json */
+    /* [0, n_entries): dump.json in key order; [n_entries, n_nodes): only in construct.json */
+    const sr_dump_entry *entries;
     size_t n_entries, n_nodes;
     const sr_dump_tensor *tensors;
     size_t n_tensors;
     const sr_dump_op *const *ops;
     size_t n_ops;
     size_t n_forward, n_recompute, n_backward, n_param_grad; /* entries of each kind */
-    size_t n_statistics;          /* tensors with at least one statistic */
+    size_t n_statistics;                                     /* tensors with at least one statistic */
     sr_warnings warnings;
 
     struct sr_dump_priv *priv;
@@ -123,12 +126,12 @@ void sr_dump_key_parse(const char *key, size_t len, sr_dump_key_parts *out);
 void sr_dump_key_write(const sr_dump_entry *e, sr_str *out);
 
 /* Fill all but `index` of an operator from its raw text and kind. `norm` is made for alignment: Cell = Module; wrappers
- * and the index of the first model chunk are gone (later chunks keep theirs, "1:"); the class loses TE, Flash, Fused, NPU
- * and MindSpeed in front and its case, core attention is one class whatever its implementation; Mint is Torch.
+ * and the index of the first model chunk are gone (later chunks keep theirs, "1:"); the class loses TE, Flash, Fused,
+ * NPU and MindSpeed in front and its case, core attention is one class whatever its implementation; Mint is Torch.
  * Strings come from the arena. False: memory is out. */
 bool sr_dump_op_init(sr_dump_op *op, const char *raw, size_t len, sr_op_kind kind, sr_arena *arena);
 
-/* The key for alignment of an entry's operator: op->norm.  Direction, call and recomputation are fields of the entry. */
+/* The key for alignment of an entry's operator: op->norm.  Direction and call are fields of the entry. */
 static inline const char *sr_dump_norm_key(const sr_dump_entry *e) { return e->op->norm; }
 
 /* ---- reading ---- */
@@ -156,8 +159,8 @@ sr_dump *sr_dump_new(const char *dir);
 /* A copy of the text that lives as long as the dump; the same text gives the same pointer. NULL when memory is out. */
 const char *sr_dump_intern(sr_dump *d, const char *s, size_t len);
 
-/* Begin the entry of a key of dump.json (all of them come before the first sr_dump_set_parent): sr_dump_add_tensor adds to
- * it.  A key that came before loses what it had then; *again says so.  SIZE_MAX when memory is out. */
+/* Begin the entry of a key of dump.json (all of them come before the first sr_dump_set_parent): sr_dump_add_tensor adds
+ * to it.  A key that came before loses what it had then; *again says so.  SIZE_MAX when memory is out. */
 size_t sr_dump_add_entry(sr_dump *d, const char *key, size_t len, bool *again);
 
 /* `is_recompute` of the entry added last. */

@@ -184,9 +184,14 @@ static size_t intern_node(sr_dump *d, const char *key, size_t len, bool *found) 
     if (*found) return i;
     if (!SR_GROW(&p->nodes, p->nodes.n + 1) || !table_add(&p->node_table, node_hash(op, k.direction, k.call)))
         return SIZE_MAX;
-    p->nodes.items[p->nodes.n] = (sr_dump_entry){.op = op, .first_tensor = p->tensors.n, .call = k.call, .nth = k.call,
-                                                 .parent = SR_NO_PARENT, .micro = SR_NO_BATCH,
-                                                 .direction = (uint8_t)k.direction, .recompute_said = -1};
+    p->nodes.items[p->nodes.n] = (sr_dump_entry){.op = op,
+                                                 .first_tensor = p->tensors.n,
+                                                 .call = k.call,
+                                                 .nth = k.call,
+                                                 .parent = SR_NO_PARENT,
+                                                 .micro = SR_NO_BATCH,
+                                                 .direction = (uint8_t)k.direction,
+                                                 .recompute_said = -1};
     return p->nodes.n++;
 }
 

@@ -115,9 +115,9 @@ static const char *clean_path(slice mid, bool cell, int32_t *chunk, sr_arena *ar
     if (n > 0) clean[n - 1] = '\0';
     slice path = {clean, n > 0 ? n - 1 : 0};
     while (path.len > 0 &&
-           (drop_first(&path, "module") ||
-            (cell && (drop_first(&path, "network_with_loss") || drop_first(&path, "network") ||
-                      drop_first(&path, "_backbone"))))) continue;
+           (drop_first(&path, "module") || (cell && (drop_first(&path, "network_with_loss") ||
+                                                     drop_first(&path, "network") || drop_first(&path, "_backbone")))))
+        continue;
     return path.s;
 }
 
@@ -195,8 +195,15 @@ static bool find_layer(sr_dump_op *op, sr_arena *arena) {
 bool sr_dump_op_init(sr_dump_op *op, const char *raw, size_t len, sr_op_kind kind, sr_arena *arena) {
     const char *copy = sr_arena_strndup(arena, raw, len);
     if (copy == NULL) return false;
-    *op = (sr_dump_op){.index = op->index, .kind = kind, .raw = copy, .path = copy, .cls = "", .norm = copy,
-                       .layer = SR_NO_LAYER, .sub = "", .chunk = SR_NO_CHUNK};
+    *op = (sr_dump_op){.index = op->index,
+                       .kind = kind,
+                       .raw = copy,
+                       .path = copy,
+                       .cls = "",
+                       .norm = copy,
+                       .layer = SR_NO_LAYER,
+                       .sub = "",
+                       .chunk = SR_NO_CHUNK};
     if (kind == SR_OP_OTHER) return true;
     slice rest = {copy, len};
     slice prefix = cut_first(&rest);

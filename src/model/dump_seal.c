@@ -4,8 +4,8 @@
  * forward call of the modules concerned, with the same counter that counts micro batches.  In order of trust:
  *   1. the entry says so (is_recompute);
  *   2. construct.json: the forward hangs below a backward;
- *   3. where the keys stand in order of execution: a backward pass of the model chunk has begun, but has not reached this
- *      module (a pass begins with the first module of the chunk that has a backward at all: the model itself, or the
+ *   3. where the keys stand in order of execution: a backward pass of the model chunk has begun, but has not reached
+ * this module (a pass begins with the first module of the chunk that has a backward at all: the model itself, or the
  *      output layer).  Forwards with no backward between them were run together, so the majority decides for all of
  *      them: modules that are called several times, or have no backward, tell nothing or lie;
  *   4. where they do not: the module has more forwards than backwards, and this is one of the last.
@@ -105,7 +105,8 @@ static void pass_backward(sealing *s, const sr_dump_op *op) {
 
 static void find_recomputation(sealing *s) {
     size_t run = 0;
-    for (size_t i = 0; i < s->d->n_entries; i++) s->op[s->e[i].op->index].n_backward += s->e[i].direction == SR_DIR_BACKWARD;
+    for (size_t i = 0; i < s->d->n_entries; i++)
+        s->op[s->e[i].op->index].n_backward += s->e[i].direction == SR_DIR_BACKWARD;
     for (size_t i = 0; i < s->d->n_entries; i++) {
         const sr_dump_entry *e = &s->e[i];
         s->verdict[i] = NO_EVIDENCE;

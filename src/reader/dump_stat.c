@@ -125,7 +125,8 @@ typedef struct {
     job_result *result;
 } load_ctx;
 
-static sr_status put_dump(const state *s, const sr_dump *d, int64_t step, bool superseding, job_result *r, sr_err *err) {
+static sr_status put_dump(const state *s, const sr_dump *d, int64_t step, bool superseding, job_result *r,
+                          sr_err *err) {
     sr_str name = {0};
     sr_status st = SR_OK;
     size_t row = SIZE_MAX;
@@ -160,14 +161,16 @@ static sr_status load_rank(void *arg, size_t j, sr_err *err) {
         sr_dump *d = NULL;
         sr_status st = load_one(s, at->dir, &d, err);
         if (st == SR_EINPUT && !s->opts.strict) {
-            sr_warn(&r->warnings, "dump_unusable", 1, at->dir, "dumps that could not be used, the first one: %s", err->text);
+            sr_warn(&r->warnings, "dump_unusable", 1, at->dir, "dumps that could not be used, the first one: %s",
+                    err->text);
             if (r->first.code == SR_OK) r->first = *err;
             continue;
         }
         if (st != SR_OK) return st;
         bool again = i > s->job[j] && s->dirs.items[i - 1].step == at->step;
         if (again)
-            sr_warn(&r->warnings, "dump_step_twice", 1, at->dir, "dumps of a step and rank that another directory holds as "
+            sr_warn(&r->warnings, "dump_step_twice", 1, at->dir,
+                    "dumps of a step and rank that another directory holds as "
                     "well: the later directory counts");
         r->n_read++;
         r->found[FORWARD] |= d->n_forward > 0;
@@ -192,8 +195,10 @@ static sr_status describe(const state *s, const job_result *r, sr_dataset *ds, s
         if (any) found[n++] = metric_name[m];
     }
     if (n == 0)
-        return sr_fail(err, SR_EINPUT, "%s: no forward, backward or parameters_grad entry in it; name a statistics dump of "
-                       "msProbe", s->path);
+        return sr_fail(err, SR_EINPUT,
+                       "%s: no forward, backward or parameters_grad entry in it; name a statistics dump of "
+                       "msProbe",
+                       s->path);
     long chosen = sr_choose_metric(s->path, s->metric_wanted, found, n, err);
     if (chosen < 0) return SR_EINPUT;
     bool steps = false;
@@ -219,7 +224,8 @@ static sr_status collect(const state *s, job_result *r, sr_dataset *ds, sr_err *
     }
     if (n_read > 0 || first == NULL) return describe(s, r, ds, err);
     if (s->dirs.n == 1) return sr_fail(err, SR_EINPUT, "%s", first->text);
-    return sr_fail(err, SR_EINPUT, "%s: none of %zu dumps can be used; the first one: %s", s->path, s->dirs.n, first->text);
+    return sr_fail(err, SR_EINPUT, "%s: none of %zu dumps can be used; the first one: %s", s->path, s->dirs.n,
+                   first->text);
 }
 
 static sr_status dump_load(void *arg, sr_dataset **out, sr_err *err) {

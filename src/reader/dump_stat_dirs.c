@@ -30,8 +30,8 @@ sr_status sr_dump_file(const char *path, char **out, sr_err *err) {
         (*out)[strlen(path)] = '\0';
     } else if (stat(*out, &sb) != 0) {
         sr_status st = errno == ENOENT
-                           ? sr_fail(err, SR_EINPUT, "%s: no dump.json in it; name the directory of one rank, as "
-                                     "step0/rank0", path)
+                           ? sr_fail(err, SR_EINPUT,
+                                     "%s: no dump.json in it; name the directory of one rank, as step0/rank0", path)
                            : sr_fail_os(err, errno, "%s: cannot open", *out);
         free(*out);
         *out = NULL;
@@ -82,7 +82,8 @@ static place place_of_root(const char *dir, sr_warnings *w) {
         if (k == DIR_RANK && first) at.rank = (int32_t)n;
         if (k == DIR_PROC && first) {
             at.rank = 0;
-            sr_warn(w, "dump_proc_as_rank", 1, dir, "proc directories are taken as ranks 0, 1, ... in order of their number");
+            sr_warn(w, "dump_proc_as_rank", 1, dir,
+                    "proc directories are taken as ranks 0, 1, ... in order of their number");
         }
         if (k != DIR_RANK && k != DIR_PROC && k != DIR_MODE) break;
         *slash = '\0';
@@ -180,7 +181,8 @@ static sr_status search_layout(sr_dump_dirs *d, const char *dir, const names *su
         if (kind == DIR_STEP) below.step = n;
         if (kind == DIR_RANK) below.rank = (int32_t)n;
         if (kind == DIR_PROC && ranks > 0) {
-            pass_over(d, dir, name, "dump_proc_skipped", "proc directories beside ranks are helper processes: passed over");
+            pass_over(d, dir, name, "dump_proc_skipped",
+                      "proc directories beside ranks are helper processes: passed over");
             continue;
         }
         if (kind == DIR_PROC) {
@@ -219,7 +221,8 @@ static sr_status search(sr_dump_dirs *d, const char *dir, place at, int depth, s
     if (st == SR_OK && has_dump) st = add(d, dir, at, err);
     if (st == SR_OK && at.rank < 0 && depth < MAX_DEPTH) st = search_layout(d, dir, &sub, at, depth, &ours, err);
     bool inside = at.step >= 0 || at.rank >= 0;
-    if (st == SR_OK && !has_dump && !ours && !inside && depth < MAX_DEPTH) st = search_others(d, dir, &sub, at, depth, err);
+    if (st == SR_OK && !has_dump && !ours && !inside && depth < MAX_DEPTH)
+        st = search_others(d, dir, &sub, at, depth, err);
     if (st == SR_OK && inside && !ours && d->n == before)
         pass_over(d, dir, "dump.json", "dump_missing", "directories without a dump.json are passed over");
     names_fini(&sub);
@@ -250,8 +253,10 @@ sr_status sr_dump_list(const char *root, sr_dump_dirs *out, sr_err *err) {
     free(dir);
     if (st == SR_OK && out->warnings.failed) st = sr_fail_mem(err);
     if (st == SR_OK && out->n == 0)
-        st = sr_fail(err, SR_EINPUT, "%s: no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
-                     "writes it", root);
+        st = sr_fail(err, SR_EINPUT,
+                     "%s: no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
+                     "writes it",
+                     root);
     if (out->n > 0) qsort(out->items, out->n, sizeof *out->items, by_place);
     return st;
 }

@@ -24,12 +24,12 @@ typedef struct {
     int fd;
     char *buf;
     size_t cap, len, pos;
-    size_t mark;       /* start of the current member: what the buffer must keep */
+    size_t mark;                                 /* start of the current member: what the buffer must keep */
     size_t key_at, key_len, value_at, value_len; /* from mark */
-    uint64_t base;     /* offset of buf[0] in the file */
+    uint64_t base;                               /* offset of buf[0] in the file */
     uint64_t bad_at;
-    int level;         /* objects entered */
-    int depth;         /* brackets in the value read last */
+    int level; /* objects entered */
+    int depth; /* brackets in the value read last */
     bool eof, comma, failed;
     sr_err *err;
 } sr_scan;
@@ -55,7 +55,7 @@ static inline uint64_t sr_scan_size(const sr_scan *s) { return s->base + s->len;
 /* ---- dump_stat_load.c: one directory ---- */
 
 typedef struct {
-    unsigned want;  /* bits 1u << sr_direction: entries whose tensors are kept; the others are entries without tensors */
+    unsigned want; /* bits 1u << sr_direction: entries whose tensors are kept; the others are entries without tensors */
     bool construct; /* read construct.json */
     bool strict;    /* damage is an error */
 } sr_dump_load_opts;

@@ -15,7 +15,7 @@ typedef struct {
     const sr_dump_load_opts *opts;
     const char *file;
     sr_scan scan;
-    sr_str key;   /* of the current entry, escapes read */
+    sr_str key; /* of the current entry, escapes read */
     bool has_data;
     size_t n_nan_check, n_bare, n_unflushed; /* why there are no statistics */
     sr_err *err;
@@ -37,16 +37,19 @@ static sr_status damaged(loader *l, sr_scan_event why) {
     if (why == SR_SCAN_FAILED) return l->err != NULL ? l->err->code : SR_EIO;
     if (s->level == 0 && !l->has_data) {
         if (sr_scan_size(s) == 0)
-            return sr_fail(l->err, SR_EINPUT, "%s: the file is empty: the job was killed before msProbe wrote it; dump the "
-                           "step again", s->path);
+            return sr_fail(l->err, SR_EINPUT,
+                           "%s: the file is empty: the job was killed before msProbe wrote it; dump the "
+                           "step again",
+                           s->path);
         return sr_fail(l->err, SR_EINPUT, "%s: byte %llu: not a JSON object, as msProbe writes it", s->path,
                        (unsigned long long)s->bad_at);
     }
     sr_str text = {0};
     if (why == SR_SCAN_CUT)
-        sr_str_addf(&text, "cut off at byte %llu, in the entry that begins at byte %llu: the job was killed while it was "
-                    "written; what comes before is used", (unsigned long long)sr_scan_size(s),
-                    (unsigned long long)sr_scan_at(s));
+        sr_str_addf(&text,
+                    "cut off at byte %llu, in the entry that begins at byte %llu: the job was killed while it was "
+                    "written; what comes before is used",
+                    (unsigned long long)sr_scan_size(s), (unsigned long long)sr_scan_at(s));
     else
         sr_str_addf(&text, "not valid JSON at byte %llu; what comes before is used", (unsigned long long)s->bad_at);
     sr_status st = SR_OK;
@@ -168,7 +171,9 @@ static sr_status add_tensor(loader *l, const fields *f, sr_io io, const char *pl
     l->n_bare += !any && f->index == NULL;
     const char *type = sr_json_get_str(f->type), *dtype = sr_json_get_str(f->dtype);
     if (*d->framework == '\0' && type != NULL)
-        d->framework = strncmp(type, "torch.", 6) == 0 ? "pytorch" : strncmp(type, "mindspore.", 10) == 0 ? "mindspore" : "";
+        d->framework = strncmp(type, "torch.", 6) == 0        ? "pytorch"
+                       : strncmp(type, "mindspore.", 10) == 0 ? "mindspore"
+                                                              : "";
     sr_str shape = {0};
     sr_tensor_info info = {.io = io, .place = place, .dtype = dtype != NULL ? dtype : ""};
     info.count = add_shape(f->shape, &shape);
@@ -192,7 +197,8 @@ static sr_status walk(loader *l, const cJSON *item, sr_io io, sr_str *place) {
     if (!object && !cJSON_IsArray(item)) return SR_OK;
     if (object) {
         fields f = get_fields(item);
-        if (cJSON_IsString(f.dtype)) return place->failed ? sr_fail_mem(l->err) : add_tensor(l, &f, io, sr_str_text(place));
+        if (cJSON_IsString(f.dtype))
+            return place->failed ? sr_fail_mem(l->err) : add_tensor(l, &f, io, sr_str_text(place));
         if (cJSON_IsString(f.type) && f.value != NULL) return SR_OK;
     }
     sr_status st = SR_OK;
@@ -227,8 +233,10 @@ static sr_status walk_entry(loader *l, const cJSON *entry) {
     static const struct {
         const char *name, *place;
         sr_io io;
-    } part[] = {{"input_args", "input", SR_IO_INPUT}, {"input_kwargs", "input", SR_IO_INPUT},
-                {"input", "input", SR_IO_INPUT},      {"output", "output", SR_IO_OUTPUT},
+    } part[] = {{"input_args", "input", SR_IO_INPUT},
+                {"input_kwargs", "input", SR_IO_INPUT},
+                {"input", "input", SR_IO_INPUT},
+                {"output", "output", SR_IO_OUTPUT},
                 {"parameters", "parameters", SR_IO_PARAMETER}};
     sr_status st = SR_OK;
     sr_str place = {0};
@@ -239,7 +247,8 @@ static sr_status walk_entry(loader *l, const cJSON *entry) {
             sr_str_add(&place, part[i].place);
             st = walk(l, c, part[i].io, &place);
         }
-        if (strcmp(c->string, "is_recompute") == 0 && cJSON_IsBool(c)) sr_dump_say_recompute(l->d, cJSON_IsTrue(c) != 0);
+        if (strcmp(c->string, "is_recompute") == 0 && cJSON_IsBool(c))
+            sr_dump_say_recompute(l->d, cJSON_IsTrue(c) != 0);
         if (strcmp(c->string, "is_nan") == 0) {
             l->n_nan_check++;
             if (st == SR_OK && (cJSON_IsTrue(c) || (cJSON_IsNumber(c) && c->valuedouble > 0)))
@@ -268,13 +277,14 @@ static sr_status add_entry(loader *l) {
         return complain(l, "dump_entry_skipped", "the entry is nested too deep; it is left out");
     bool again;
     if (sr_dump_add_entry(d, sr_str_text(&l->key), l->key.len, &again) == SIZE_MAX) return sr_fail_mem(l->err);
-    sr_status st = again ? complain(l, "dump_duplicate_key", "the key stands in the file twice; the later entry counts")
-                         : SR_OK;
+    sr_status st =
+        again ? complain(l, "dump_duplicate_key", "the key stands in the file twice; the later entry counts") : SR_OK;
     sr_dump_key_parts parts;
     sr_dump_key_parse(sr_str_text(&l->key), l->key.len, &parts);
     if (st != SR_OK || (l->opts->want & (1u << parts.direction)) == 0) return st;
     cJSON *entry = parse(text, s->value_len);
-    if (entry == NULL) return complain(l, "dump_entry_skipped", "the entry is not valid JSON; its tensors are left out");
+    if (entry == NULL)
+        return complain(l, "dump_entry_skipped", "the entry is not valid JSON; its tensors are left out");
     st = parts.direction == SR_DIR_PARAM_GRAD ? walk_grads(l, entry) : walk_entry(l, entry);
     cJSON_Delete(entry);
     return st;
@@ -350,8 +360,9 @@ static sr_status add_parent(loader *l) {
         read = read && cJSON_IsArray(v);
         cJSON_Delete(v);
     }
-    if (read) ok = !parent.failed && sr_dump_set_parent(l->d, sr_str_text(&l->key), l->key.len, sr_str_text(&parent),
-                                                       parent.len, (int32_t)micro);
+    if (read)
+        ok = !parent.failed && sr_dump_set_parent(l->d, sr_str_text(&l->key), l->key.len, sr_str_text(&parent),
+                                                  parent.len, (int32_t)micro);
     sr_status st = !ok || l->key.failed ? sr_fail_mem(l->err)
                    : read               ? SR_OK
                                         : complain(l, "construct_entry_skipped", "no parent; the entry is left out");
@@ -385,8 +396,9 @@ static sr_status read_construct(loader *l) {
         st = add_parent(l);
     }
     if (st == SR_OK && !l->d->has_construct && strcmp(l->d->level, "L1") != 0)
-        sr_warn(&l->d->warnings, "construct_missing", 1, file,
-                "construct.json is empty: the holding modules and the order of execution are taken from the keys alone");
+        sr_warn(
+            &l->d->warnings, "construct_missing", 1, file,
+            "construct.json is empty: the holding modules and the order of execution are taken from the keys alone");
 out:
     sr_scan_fini(s);
     free(file);
@@ -398,11 +410,13 @@ out:
 static void explain(loader *l) {
     sr_warnings *w = &l->d->warnings;
     if (l->n_nan_check > 0)
-        sr_warn(w, "dump_nan_check", l->n_nan_check, l->file,
-                "entries of task nan_check say only whether there is a NaN; dump with \"task\": \"statistics\" to compare");
+        sr_warn(
+            w, "dump_nan_check", l->n_nan_check, l->file,
+            "entries of task nan_check say only whether there is a NaN; dump with \"task\": \"statistics\" to compare");
     if (l->n_unflushed > 0)
-        sr_warn(w, "dump_unflushed", l->n_unflushed, l->file,
-                "tensors whose statistics were never written (tensor_stat_index): the job was killed; dump the step again");
+        sr_warn(
+            w, "dump_unflushed", l->n_unflushed, l->file,
+            "tensors whose statistics were never written (tensor_stat_index): the job was killed; dump the step again");
     if (l->n_bare > 0 && l->n_nan_check == 0)
         sr_warn(w, "dump_no_statistics", l->n_bare, l->file,
                 "tensors without Max, Min, Mean and Norm (summary_mode md5 or xor); dump with \"summary_mode\": "
@@ -418,7 +432,8 @@ static sr_status check_usable(loader *l) {
     else if (d->n_entries == 0 && d->truncated)
         why = "cut off before its first entry ended: the job was killed; dump the step again";
     else if (d->n_entries == 0 && d->warnings.n == 0)
-        why = "\"data\" is empty: the job was killed before msProbe wrote it, or the step was not dumped; dump it again";
+        why =
+            "\"data\" is empty: the job was killed before msProbe wrote it, or the step was not dumped; dump it again";
     else if (d->n_entries == 0)
         why = "no entry of \"data\" is an operator; name the dump.json of a statistics dump";
     else if (d->n_statistics > 0 || l->opts->want != ~0u)

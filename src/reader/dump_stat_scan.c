@@ -26,9 +26,10 @@ static bool fill(sr_scan *s) {
         s->mark = 0;
     }
     if (s->len >= SR_DUMP_MAX_MEMBER) {
-        (void)sr_fail(s->err, SR_EINPUT, "%s: the entry at byte %llu is larger than the limit of %d MiB; is this a dump of "
-                      "msProbe with task statistics?", s->path, (unsigned long long)s->base,
-                      SR_DUMP_MAX_MEMBER / (1024 * 1024));
+        (void)sr_fail(s->err, SR_EINPUT,
+                      "%s: the entry at byte %llu is larger than the limit of %d MiB; is this a dump of "
+                      "msProbe with task statistics?",
+                      s->path, (unsigned long long)s->base, SR_DUMP_MAX_MEMBER / (1024 * 1024));
         s->failed = true;
         return false;
     }

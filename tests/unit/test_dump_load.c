@@ -1,17 +1,20 @@
 /* One directory's dump.json, construct.json and stack.json: whatever msProbe writes, and what is left of it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
-#include <math.h>
 
 #include "dump_fixture.h"
 #include "reader/dump_stat_internal.h"
 
-#define HEAD "{\"task\": \"statistics\", \"level\": \"L0\", \"framework\": \"pytorch\", \"dump_data_dir\": null, \"data\": "
-#define TENSOR(norm) "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [2, 3], \"Max\": 4.5, " \
-                     "\"Min\": -0.5, \"Mean\": 1e-12, \"Norm\": " norm ", \"requires_grad\": true}"
+#define HEAD                                                                                                           \
+    "{\"task\": \"statistics\", \"level\": \"L0\", \"framework\": \"pytorch\", \"dump_data_dir\": null, \"data\": "
+#define TENSOR(norm)                                                                                                   \
+    "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [2, 3], \"Max\": 4.5, "                     \
+    "\"Min\": -0.5, \"Mean\": 1e-12, \"Norm\": " norm ", \"requires_grad\": true}"
 #define MLP "Module.module.decoder.layers.0.mlp.MLP"
 
 static sr_dump *load(const char *text) {
@@ -45,23 +48,38 @@ static const sr_dump_tensor *tensor(const sr_dump *d, const char *key, sr_io io,
 
 static void all_parts_of_entries(void **state) {
     (void)state;
-    sr_dump *d = load(HEAD "{\"" MLP ".forward.0\": {\"input_args\": [" TENSOR("1") ", null, [" TENSOR("2") ", {\"k\": " TENSOR("3")
-                      "}], {\"type\": \"int\", \"value\": 7}, {\"type\": \"slice\", \"value\": [null, 1, null]}], "
-                      "\"input_kwargs\": {\"mask\": " TENSOR("4") ", \"none\": null}, \"output\": [" TENSOR("5") "], "
-                      "\"parameters\": {\"weight\": " TENSOR("6") "}, \"is_recompute\": false},"
-                      "\"" MLP ".parameters_grad.3\": {\"weight\": [" TENSOR("7") "], \"bias\": [null], \"two\": [" TENSOR("8")
-                      ", " TENSOR("9") "]},"
-                      "\"" MLP ".backward.0\": {\"input\": [" TENSOR("10") "], \"output\": [null, " TENSOR("11") "]}}}");
+    sr_dump *d =
+        load(HEAD "{\"" MLP ".forward.0\": {\"input_args\": [" TENSOR("1") ", null, [" TENSOR("2") ", {\"k\": " TENSOR(
+            "3") "}], {\"type\": \"int\", \"value\": 7}, {\"type\": \"slice\", \"value\": [null, 1, null]}], "
+                 "\"input_kwargs\": {\"mask\": " TENSOR("4") ", \"none\": null}, \"output\": [" TENSOR(
+                     "5") "], "
+                          "\"parameters\": {\"weight\": " TENSOR(
+                              "6") "}, \"is_recompute\": false},"
+                                   "\"" MLP ".parameters_grad.3\": {\"weight\": [" TENSOR(
+                                       "7") "], \"bias\": [null], \"two\": "
+                                            "[" TENSOR("8") ", " TENSOR("9") "]},"
+                                                                             "\"" MLP ".backward.0\": "
+                                                                             "{\"input\": [" TENSOR(
+                                                                                 "10") "], "
+                                                                                       "\"output\": "
+                                                                                       "[null,"
+                                                                                       " " TENSOR("1"
+                                                                                                  "1") "]}}}");
     static const struct {
         const char *key;
         sr_io io;
         const char *place;
         double norm;
-    } want[] = {{MLP ".forward.0", SR_IO_INPUT, "input.0", 1},        {MLP ".forward.0", SR_IO_INPUT, "input.2.0", 2},
-                {MLP ".forward.0", SR_IO_INPUT, "input.2.1.k", 3},    {MLP ".forward.0", SR_IO_INPUT, "input.mask", 4},
-                {MLP ".forward.0", SR_IO_OUTPUT, "output.0", 5},      {MLP ".forward.0", SR_IO_PARAMETER, "parameters.weight", 6},
-                {MLP ".parameters_grad.3", SR_IO_GRAD, "weight", 7},  {MLP ".parameters_grad.3", SR_IO_GRAD, "two.0", 8},
-                {MLP ".parameters_grad.3", SR_IO_GRAD, "two.1", 9},   {MLP ".backward.0", SR_IO_INPUT, "input.0", 10},
+    } want[] = {{MLP ".forward.0", SR_IO_INPUT, "input.0", 1},
+                {MLP ".forward.0", SR_IO_INPUT, "input.2.0", 2},
+                {MLP ".forward.0", SR_IO_INPUT, "input.2.1.k", 3},
+                {MLP ".forward.0", SR_IO_INPUT, "input.mask", 4},
+                {MLP ".forward.0", SR_IO_OUTPUT, "output.0", 5},
+                {MLP ".forward.0", SR_IO_PARAMETER, "parameters.weight", 6},
+                {MLP ".parameters_grad.3", SR_IO_GRAD, "weight", 7},
+                {MLP ".parameters_grad.3", SR_IO_GRAD, "two.0", 8},
+                {MLP ".parameters_grad.3", SR_IO_GRAD, "two.1", 9},
+                {MLP ".backward.0", SR_IO_INPUT, "input.0", 10},
                 {MLP ".backward.0", SR_IO_OUTPUT, "output.1", 11}};
     assert_int_equal(d->n_tensors, sizeof want / sizeof *want);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
@@ -89,14 +107,16 @@ static void all_parts_of_entries(void **state) {
 
 static void three_states_of_a_statistic(void **state) {
     (void)state;
-    sr_dump *d = load(HEAD "{\"Torch.a.0.forward\": {\"output\": ["
-                      "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.bool\", \"shape\": [], \"Max\": true, \"Min\": false, "
-                      "\"Mean\": null, \"Norm\": null},"
-                      "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [4], \"Max\": Infinity, "
-                      "\"Min\": -Infinity, \"Mean\": NaN, \"Norm\": 1e999},"
-                      "{\"type\": \"mindspore.Tensor\", \"dtype\": \"Int64\", \"shape\": [3, -1], \"Max\": 12, \"Norm\": \"x\"},"
-                      "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.uint8\", \"shape\": \"?\", \"Mean\": [], \"md5\": \"ab12\"}"
-                      "]}}}");
+    sr_dump *d = load(
+        HEAD
+        "{\"Torch.a.0.forward\": {\"output\": ["
+        "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.bool\", \"shape\": [], \"Max\": true, \"Min\": false, "
+        "\"Mean\": null, \"Norm\": null},"
+        "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [4], \"Max\": Infinity, "
+        "\"Min\": -Infinity, \"Mean\": NaN, \"Norm\": 1e999},"
+        "{\"type\": \"mindspore.Tensor\", \"dtype\": \"Int64\", \"shape\": [3, -1], \"Max\": 12, \"Norm\": \"x\"},"
+        "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.uint8\", \"shape\": \"?\", \"Mean\": [], \"md5\": \"ab12\"}"
+        "]}}}");
     const sr_dump_tensor *t = tensor(d, "Torch.a.0.forward", SR_IO_OUTPUT, "output.0");
     assert_float_equal(t->stat[SR_STAT_MAX], 1, 0);
     assert_float_equal(t->stat[SR_STAT_MIN], 0, 0);
@@ -123,8 +143,9 @@ static void three_states_of_a_statistic(void **state) {
 
 static void header_after_data_and_framework_from_tensors(void **state) {
     (void)state;
-    sr_dump *d = load("\xef\xbb\xbf {\"data\": {\"Cell.a.B.forward.0\": {\"output\": [{\"type\": \"mindspore.Tensor\", "
-                      "\"dtype\": \"BFloat16\", \"shape\": [1], \"Norm\": 2}]}}, \"Level\": \"L9\", \"level\": \"mix\"}\r\n");
+    sr_dump *d =
+        load("\xef\xbb\xbf {\"data\": {\"Cell.a.B.forward.0\": {\"output\": [{\"type\": \"mindspore.Tensor\", "
+             "\"dtype\": \"BFloat16\", \"shape\": [1], \"Norm\": 2}]}}, \"Level\": \"L9\", \"level\": \"mix\"}\r\n");
     assert_string_equal(d->framework, "mindspore");
     assert_string_equal(d->level, "mix");
     assert_string_equal(d->task, "");
@@ -133,9 +154,10 @@ static void header_after_data_and_framework_from_tensors(void **state) {
 
 static void damaged_entries_are_counted(void **state) {
     (void)state;
-    sr_dump *d = load(HEAD "{\"Module\": 1, \"Torch.a.0.forward\": {\"output\": [" TENSOR("1") "]}, \"bad\": {\"a\" 1},"
-                      "\"zero\\u0000\": {}, \"esc\\\"aped.\\u00e9.0.forward\": {}, "
-                      "\"Torch.a.0.forward\": {\"output\": [" TENSOR("2") "]}}}");
+    sr_dump *d = load(HEAD "{\"Module\": 1, \"Torch.a.0.forward\": {\"output\": [" TENSOR(
+        "1") "]}, \"bad\": {\"a\" 1},"
+             "\"zero\\u0000\": {}, \"esc\\\"aped.\\u00e9.0.forward\": {}, "
+             "\"Torch.a.0.forward\": {\"output\": [" TENSOR("2") "]}}}");
     assert_int_equal(warned(&d->warnings, "dump_entry_skipped"), 3);
     assert_int_equal(warned(&d->warnings, "dump_duplicate_key"), 1);
     assert_float_equal(tensor(d, "Torch.a.0.forward", SR_IO_OUTPUT, "output.0")->stat[SR_STAT_NORM], 2, 0);
@@ -165,8 +187,9 @@ static void nested_too_deep(void **state) {
 /* Cut at every byte: what came before is kept, and nothing is made up. */
 static void cut_off_anywhere(void **state) {
     (void)state;
-    static const char text[] = HEAD "{\"Torch.a.0.forward\": {\"output\": [" TENSOR("1") "]}, \"Torch.b\\\\\\\".0.forward\": "
-                               "{\"output\": [" TENSOR("NaN") ", \"}]\\\"{\"]}}}";
+    static const char text[] =
+        HEAD "{\"Torch.a.0.forward\": {\"output\": [" TENSOR("1") "]}, \"Torch.b\\\\\\\".0.forward\": "
+                                                                  "{\"output\": [" TENSOR("NaN") ", \"}]\\\"{\"]}}}";
     size_t whole = sizeof text - 1, seen[3] = {0};
     for (size_t len = 0; len < whole; len++) {
         sr_dump *d = NULL;
@@ -193,9 +216,10 @@ static void cut_off_anywhere(void **state) {
     put_bytes("dump.json", text, whole - 10);
     assert_int_equal(sr_dump_load_file(at("dump.json"), &strict, &d, &err), SR_EINPUT);
     char want[SR_ERR_TEXT];
-    (void)snprintf(want, sizeof want, "%s: cut off at byte %zu, in the entry that begins at byte %zu: the job was killed while "
-                   "it was written; what comes before is used (not with --strict)", at("dump.json"), whole - 10,
-                   (size_t)(strstr(text, "\"Torch.b") - text));
+    (void)snprintf(want, sizeof want,
+                   "%s: cut off at byte %zu, in the entry that begins at byte %zu: the job was killed while "
+                   "it was written; what comes before is used (not with --strict)",
+                   at("dump.json"), whole - 10, (size_t)(strstr(text, "\"Torch.b") - text));
     assert_string_equal(err.text, want);
 }
 
@@ -206,20 +230,25 @@ static void a_message_for_what_cannot_be_used(void **state) {
     refused("  hello", "byte 2: not a JSON object, as msProbe writes it");
     refused("{}", "no \"data\" object in it; name the dump.json of a statistics dump");
     refused("{\"data\": [1]}", "no \"data\" object in it; name the dump.json of a statistics dump");
-    refused(HEAD "{}}", "\"data\" is empty: the job was killed before msProbe wrote it, or the step was not dumped; dump it "
+    refused(HEAD "{}}",
+            "\"data\" is empty: the job was killed before msProbe wrote it, or the step was not dumped; dump it "
             "again");
     refused(HEAD "{\"Module\": 1}}", "no entry of \"data\" is an operator; name the dump.json of a statistics dump");
     refused(HEAD "{\"api\": {\"input\": [{}]}}}", "no tensor has statistics; name the dump.json of a statistics dump");
     refused(HEAD "{\"Torch.a.0.forward\": {\"output\": [{\"type\": \"torch.Tensor\", \"dtype\": \"x\", \"shape\": [1], "
-            "\"md5\": \"a1\"}]}}}", "no Max, Min, Mean or Norm (summary_mode md5 or xor); dump with \"summary_mode\": "
+                 "\"md5\": \"a1\"}]}}}",
+            "no Max, Min, Mean or Norm (summary_mode md5 or xor); dump with \"summary_mode\": "
             "\"statistics\"");
     refused(HEAD "{\"Torch.a.0.forward\": {\"output\": [{\"type\": \"torch.Tensor\", \"dtype\": \"x\", \"shape\": [1], "
-            "\"tensor_stat_index\": 3}]}}}", "the statistics were never written (tensor_stat_index): the job was killed; dump "
+                 "\"tensor_stat_index\": 3}]}}}",
+            "the statistics were never written (tensor_stat_index): the job was killed; dump "
             "the step again");
-    refused(HEAD "{\"Torch.a.0.forward\": {\"output\": [{\"type\": \"torch.Tensor\", \"dtype\": \"x\", \"shape\": [1]}], "
-            "\"is_nan\": 1}}}", "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\"");
+    refused(HEAD
+            "{\"Torch.a.0.forward\": {\"output\": [{\"type\": \"torch.Tensor\", \"dtype\": \"x\", \"shape\": [1]}], "
+            "\"is_nan\": 1}}}",
+            "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\"");
     refused(HEAD "{\"Torch.a.0.forward\": {\"output\": [{\"type\": \"torch.Tensor\", \"dtype\": \"x\", \"shape\": [1], "
-            "\"Max\": null, \"Min\": null, \"Mean\": null, \"Norm\": null}]}}}",
+                 "\"Max\": null, \"Min\": null, \"Mean\": null, \"Norm\": null}]}}}",
             "no tensor has statistics; name the dump.json of a statistics dump");
 }
 
@@ -250,10 +279,11 @@ static void garbage_inside(void **state) {
 
 static void warnings_of_a_part(void **state) {
     (void)state;
-    sr_dump *d = load(HEAD "{\"Torch.a.0.forward\": {\"output\": [" TENSOR("1") ", {\"type\": \"torch.Tensor\", \"dtype\": \"x\", "
-                      "\"shape\": [1], \"md5\": \"a1\"}, {\"type\": \"torch.Tensor\", \"dtype\": \"x\", \"shape\": [1], "
-                      "\"tensor_stat_index\": 3}]}, \"Torch.b.0.forward\": {\"is_nan\": 0}, "
-                      "\"Torch.c.0.forward\": {\"is_nan\": true}}}");
+    sr_dump *d = load(HEAD "{\"Torch.a.0.forward\": {\"output\": [" TENSOR(
+        "1") ", {\"type\": \"torch.Tensor\", \"dtype\": \"x\", "
+             "\"shape\": [1], \"md5\": \"a1\"}, {\"type\": \"torch.Tensor\", \"dtype\": \"x\", \"shape\": [1], "
+             "\"tensor_stat_index\": 3}]}, \"Torch.b.0.forward\": {\"is_nan\": 0}, "
+             "\"Torch.c.0.forward\": {\"is_nan\": true}}}");
     assert_int_equal(warned(&d->warnings, "dump_unflushed"), 1);
     assert_int_equal(warned(&d->warnings, "dump_nan_check"), 2);
     assert_string_equal(warning(&d->warnings, "dump_nan_found")->where, "Torch.c.0.forward");
@@ -263,11 +293,14 @@ static void warnings_of_a_part(void **state) {
 
 /* ---- construct.json ---- */
 
-#define TWO HEAD "{\"Torch.matmul.9.forward\": {\"output\": [" TENSOR("1") "]}, \"" MLP ".forward.1\": {\"output\": [" TENSOR("2") "]}}}"
+#define TWO                                                                                                            \
+    HEAD "{\"Torch.matmul.9.forward\": {\"output\": [" TENSOR("1") "]}, \"" MLP                                        \
+                                                                   ".forward.1\": {\"output\": [" TENSOR("2") "]}}}"
 
 static void parents(void **state) {
     (void)state;
-    put("construct.json", "{\"Torch.matmul.9.forward\": [\"" MLP ".forward.1\", 2], \"" MLP ".forward.1\": \"Module.L.forward.1\", "
+    put("construct.json",
+        "{\"Torch.matmul.9.forward\": [\"" MLP ".forward.1\", 2], \"" MLP ".forward.1\": \"Module.L.forward.1\", "
         "\"Module.L.forward.1\": \"\", \"Tensor.x.0.forward\": null, \"bad\": 3, \"megatron_micro_step_number\": 4}");
     sr_dump *d = load(TWO);
     const sr_dump_entry *api = sr_dump_find(d, "Torch.matmul.9.forward"), *mlp = sr_dump_find(d, MLP ".forward.1");
@@ -304,7 +337,8 @@ static void construct_empty_or_damaged(void **state) {
 
 static void recomputation_by_construct(void **state) {
     (void)state;
-    put("construct.json", "{\"" MLP ".forward.1\": [\"" MLP ".backward.0\", 0], \"Torch.matmul.9.forward\": \"" MLP ".forward.1\"}");
+    put("construct.json",
+        "{\"" MLP ".forward.1\": [\"" MLP ".backward.0\", 0], \"Torch.matmul.9.forward\": \"" MLP ".forward.1\"}");
     sr_dump *d = load(TWO);
     assert_int_equal(d->n_recompute, 2);
     assert_int_equal(d->n_forward, 0);
@@ -324,10 +358,12 @@ static void expect_stack(const sr_dump *d, const char *key, const char *first, s
 
 static void call_stacks(void **state) {
     (void)state;
-    sr_dump *d = load(HEAD "{\"" MLP ".forward.0\": {\"output\": [" TENSOR("1") "]}, \"" MLP ".backward.1\": {}, \"" MLP
-                      ".parameters_grad.7\": {}, \"Torch.a.1.backward\": {}, \"Torch.a.12.forward\": {}, \"Torch.b.0.forward\": {}}}");
+    sr_dump *d = load(HEAD "{\"" MLP ".forward.0\": {\"output\": [" TENSOR(
+        "1") "]}, \"" MLP ".backward.1\": {}, \"" MLP ".parameters_grad.7\": {}, \"Torch.a.1.backward\": {}, "
+             "\"Torch.a.12.forward\": {}, \"Torch.b.0.forward\": {}}}");
     expect_stack(d, MLP ".forward.0", "", 0); /* no stack.json */
-    put("stack.json", "{\"0\": [[\"" MLP ".forward.0\", \"Torch.a.12.forward\"], [\"one\", \"up\"]], "
+    put("stack.json",
+        "{\"0\": [[\"" MLP ".forward.0\", \"Torch.a.12.forward\"], [\"one\", \"up\"]], "
         "\"1\": [[\"" MLP ".forward.1\"], [\"two\"]], \"2\": [[\"Torch.a.1.forward\"], [\"three\", \"x\", \"y\"]]}");
     expect_stack(d, MLP ".forward.0", "one", 2);
     expect_stack(d, MLP ".backward.1", "two", 1);
@@ -345,8 +381,8 @@ static void call_stacks(void **state) {
 static void gradients_only(void **state) {
     (void)state;
     sr_dump *d = NULL;
-    put("dump.json", HEAD "{\"" MLP ".forward.0\": {\"output\": [" TENSOR("1") "]}, \"" MLP ".parameters_grad\": {\"weight\": ["
-        TENSOR("2") "]}}}");
+    put("dump.json", HEAD "{\"" MLP ".forward.0\": {\"output\": [" TENSOR(
+                         "1") "]}, \"" MLP ".parameters_grad\": {\"weight\": [" TENSOR("2") "]}}}");
     assert_int_equal(sr_dump_load_grads(at(""), &d, NULL), SR_OK);
     assert_int_equal(d->n_entries, 2);
     assert_int_equal(d->n_tensors, 1);
@@ -357,8 +393,9 @@ static void gradients_only(void **state) {
 /* Members larger than the buffer, and one over the limit. */
 static void large_members(void **state) {
     (void)state;
-    static const char *const part[] = {HEAD "{\"Torch.a.0.forward\": {\"x\": \"", "\", \"output\": [" TENSOR("1") "]}, \"Torch.b.0.forward\": "
-                                       "{\"output\": [" TENSOR("2") "]}}}"};
+    static const char *const part[] = {HEAD "{\"Torch.a.0.forward\": {\"x\": \"",
+                                       "\", \"output\": [" TENSOR("1") "]}, \"Torch.b.0.forward\": "
+                                                                       "{\"output\": [" TENSOR("2") "]}}}"};
     for (int k = 0; k < 2; k++) {
         FILE *f = fopen(at("dump.json"), "wb");
         assert_non_null(f);
@@ -378,8 +415,10 @@ static void large_members(void **state) {
         } else {
             assert_int_equal(st, SR_EINPUT);
             char want[SR_ERR_TEXT];
-            (void)snprintf(want, sizeof want, "%s: the entry at byte %zu is larger than the limit of 64 MiB; is this a dump of "
-                           "msProbe with task statistics?", at("dump.json"), sizeof HEAD);
+            (void)snprintf(want, sizeof want,
+                           "%s: the entry at byte %zu is larger than the limit of 64 MiB; is this a dump of "
+                           "msProbe with task statistics?",
+                           at("dump.json"), sizeof HEAD);
             assert_string_equal(err.text, want);
         }
     }

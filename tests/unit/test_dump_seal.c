@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #include "spikeroot/dump.h"
@@ -14,7 +15,10 @@ static void long_key(const char *s, char key[128]) {
     int chunk = s[0] == 'c' && s[1] == ':';
     if (chunk) s += 2;
     (void)snprintf(key, 128, "Module.%s%c.layers.%c.L.%s.%s", chunk ? "1.module." : "", s[0], s[1],
-                   s[2] == 'f' ? "forward" : s[2] == 'b' ? "backward" : "parameters_grad", s + 3);
+                   s[2] == 'f'   ? "forward"
+                   : s[2] == 'b' ? "backward"
+                                 : "parameters_grad",
+                   s + 3);
 }
 
 /* Build a dump from short forms with blanks between them. */

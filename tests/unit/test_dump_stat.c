@@ -1,10 +1,11 @@
 /* dump_statistic as a dataset: where dumps lie, what parameters are called, what is passed over. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
-#include <math.h>
 
 #include "dump_fixture.h"
 #include "reader/reader_internal.h"
@@ -17,8 +18,10 @@ static const char *tensor(const char *norm) {
     static char out[4][256];
     static int next;
     next = (next + 1) % 4;
-    (void)snprintf(out[next], sizeof out[next], "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [2], "
-                   "\"Max\": 3.5, \"Min\": -2.5, \"Mean\": 0.5, \"Norm\": %s}", norm);
+    (void)snprintf(out[next], sizeof out[next],
+                   "{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [2], "
+                   "\"Max\": 3.5, \"Min\": -2.5, \"Mean\": 0.5, \"Norm\": %s}",
+                   norm);
     return out[next];
 }
 
@@ -26,8 +29,10 @@ static const char *tensor(const char *norm) {
 static void put_dump(const char *dir, const char *norm) {
     char name[256];
     (void)snprintf(name, sizeof name, "%s/dump.json", dir);
-    (void)snprintf(text, sizeof text, "{\"task\": \"statistics\", \"data\": {\"" LAYER "mlp.linear_fc1.L.forward.0\": {\"output\": [%s]}, "
-                   "\"" LAYER "mlp.linear_fc1.L.parameters_grad.0\": {\"weight\": [%s]}}}", tensor("8"), tensor(norm));
+    (void)snprintf(text, sizeof text,
+                   "{\"task\": \"statistics\", \"data\": {\"" LAYER "mlp.linear_fc1.L.forward.0\": {\"output\": [%s]}, "
+                   "\"" LAYER "mlp.linear_fc1.L.parameters_grad.0\": {\"weight\": [%s]}}}",
+                   tensor("8"), tensor(norm));
     put(name, text);
 }
 
@@ -77,7 +82,7 @@ static void a_root_with_steps_and_ranks(void **state) {
     put_dump("step10/rank0", "1");
     put_dump("step10/rank10", "2");
     put_dump("step10/rank2", "3");
-    put_dump("step9/rank", "4"); /* no number: rank 0 */
+    put_dump("step9/rank", "4");    /* no number: rank 0 */
     put_dump("step9/proc77", "99"); /* a helper beside ranks */
     put_dump("stepabc/rank0", "99");
     put_dump("step9/rankabc", "99");
@@ -162,7 +167,8 @@ static void runs_side_by_side(void **state) {
     put_dump("reference/step0/rank0", "2");
     refused(at(""), NULL, false, ": dumps of several runs lie in it (device, reference); name one of them");
     put("empty/x", "");
-    refused(at("empty"), NULL, false, ": no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
+    refused(at("empty"), NULL, false,
+            ": no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
             "writes it");
     refused(at("nowhere"), NULL, false, ": cannot open: No such file or directory");
 }
@@ -181,9 +187,11 @@ static void a_step_twice(void **state) {
 
 static void names_of_parameters(void **state) {
     (void)state;
-    (void)snprintf(text, sizeof text, "{\"data\": {\"Module.0.module.embedding.E.parameters_grad.5\": {\"weight\": [%s]},"
+    (void)snprintf(text, sizeof text,
+                   "{\"data\": {\"Module.0.module.embedding.E.parameters_grad.5\": {\"weight\": [%s]},"
                    "\"Module.1.module.embedding.E.parameters_grad\": {\"weight\": [%s], \"bias\": [%s]},"
-                   "\"Module.module.Model.parameters_grad.0\": {\"scale\": [null, %s]}}}", tensor("1"), tensor("2"), tensor("null"), tensor("NaN"));
+                   "\"Module.module.Model.parameters_grad.0\": {\"scale\": [null, %s]}}}",
+                   tensor("1"), tensor("2"), tensor("null"), tensor("NaN"));
     put("step0/rank0/dump.json", text);
     sr_dataset *ds = read_ok(at(""), NULL);
     static const struct {
@@ -203,8 +211,11 @@ static void names_of_parameters(void **state) {
 
 static void the_accumulated_gradient_counts(void **state) {
     (void)state;
-    (void)snprintf(text, sizeof text, "{\"data\": {\"" LAYER "A.parameters_grad.0\": {\"weight\": [%s]}, \"" LAYER "A.parameters_grad.1\": "
-                   "{\"weight\": [%s]}}}", tensor("1"), tensor("2"));
+    (void)snprintf(text, sizeof text,
+                   "{\"data\": {\"" LAYER "A.parameters_grad.0\": {\"weight\": [%s]}, \"" LAYER
+                   "A.parameters_grad.1\": "
+                   "{\"weight\": [%s]}}}",
+                   tensor("1"), tensor("2"));
     put("step0/rank0/dump.json", text);
     sr_dataset *ds = read_ok(at(""), NULL);
     assert_int_equal(ds->n_targets, 1);
@@ -216,7 +227,8 @@ static void the_accumulated_gradient_counts(void **state) {
 
 static void other_metrics(void **state) {
     (void)state;
-    (void)snprintf(text, sizeof text, "{\"data\": {\"Module.a.A.forward.0\": {\"input_args\": [%s], \"output\": [%s]}, "
+    (void)snprintf(text, sizeof text,
+                   "{\"data\": {\"Module.a.A.forward.0\": {\"input_args\": [%s], \"output\": [%s]}, "
                    "\"Module.o.O.backward.0\": {}, \"Module.a.A.forward.1\": {\"output\": [%s]}, "
                    "\"Module.a.A.backward.0\": {\"output\": [null, %s]}, \"Torch.mm.3.forward\": {\"output\": [%s]}}}",
                    tensor("1"), tensor("2"), tensor("3"), tensor("4"), tensor("5"));
@@ -253,15 +265,19 @@ static void unusable_dumps(void **state) {
     assert_int_equal(warned(&ds->warnings, "dump_unusable"), 2);
     assert_string_equal(warning(&ds->warnings, "dump_unusable")->where, at("step1/rank0"));
     sr_dataset_free(ds);
-    refused(at(""), NULL, true, "/step1/rank0/dump.json: the file is empty: the job was killed before msProbe wrote it; dump "
+    refused(at(""), NULL, true,
+            "/step1/rank0/dump.json: the file is empty: the job was killed before msProbe wrote it; dump "
             "the step again");
     remove_tree(at("step0"));
     char want[SR_ERR_TEXT];
-    (void)snprintf(want, sizeof want, ": none of 2 dumps can be used; the first one: %s/dump.json: the file is empty: the job "
-                   "was killed before msProbe wrote it; dump the step again", at("step1/rank0"));
+    (void)snprintf(want, sizeof want,
+                   ": none of 2 dumps can be used; the first one: %s/dump.json: the file is empty: the job "
+                   "was killed before msProbe wrote it; dump the step again",
+                   at("step1/rank0"));
     refused(at(""), NULL, false, want);
     put("step3/rank0/dump.json", "{\"data\": {\"api\": {\"input\": [{}]}}}");
-    refused(at("step3"), NULL, false, ": no forward, backward or parameters_grad entry in it; name a statistics dump of msProbe");
+    refused(at("step3"), NULL, false,
+            ": no forward, backward or parameters_grad entry in it; name a statistics dump of msProbe");
 }
 
 static void details_are_read_again(void **state) {
@@ -290,10 +306,17 @@ static void details_are_read_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        SCRATCH(a_root_with_steps_and_ranks), SCRATCH(one_step_or_one_rank),            SCRATCH(processes_and_modes),
-        SCRATCH(ranks_without_a_step),        SCRATCH(runs_side_by_side),               SCRATCH(a_step_twice),
-        SCRATCH(names_of_parameters),         SCRATCH(the_accumulated_gradient_counts), SCRATCH(other_metrics),
-        SCRATCH(unusable_dumps),              SCRATCH(details_are_read_again),
+        SCRATCH(a_root_with_steps_and_ranks),
+        SCRATCH(one_step_or_one_rank),
+        SCRATCH(processes_and_modes),
+        SCRATCH(ranks_without_a_step),
+        SCRATCH(runs_side_by_side),
+        SCRATCH(a_step_twice),
+        SCRATCH(names_of_parameters),
+        SCRATCH(the_accumulated_gradient_counts),
+        SCRATCH(other_metrics),
+        SCRATCH(unusable_dumps),
+        SCRATCH(details_are_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
