@@ -15,8 +15,8 @@
 static const double MIN_RISE = 1.25;
 /* Residuals a spread needs; fewer: those of all ranks are pooled. */
 enum { MIN_SPREAD = 16 };
-/* The log of a residual's floor: a micro step that added nothing. */
-static const double LOG_FLOOR = -7.0;
+/* A micro step that added nothing has a residual of 0, whose logarithm would be lost. */
+static const double RESIDUAL_FLOOR = 1e-3;
 
 typedef struct {
     const sr_dataset *ds;
@@ -47,8 +47,12 @@ typedef struct {
     sr_anomaly_list *out;
     sr_running_median past; /* levels of the normal windows before */
     stretch run;
+    double *residuals; /* contribution / baseline of the points before the first finding; NULL in the second pass */
+    size_t n_residuals;
+    size_t end;        /* windows to walk */
     size_t unjudged;
-    bool hit; /* the current window holds a finding */
+    bool found; /* there is a finding */
+    bool hit;   /* the current window holds a finding */
 } walk;
 
 /* ---- the level ---- */
@@ -87,8 +91,9 @@ static double other_windows(const sr_timeline *tl, const double *level, size_t w
     return n > 0 ? sr_stats_median_scratch(v, n) : sr_absent_value();
 }
 
-/* How much the ranks moved together in this window, against their own other windows: what all do at once at the
- * start of a run is a trend, not a fault of one. Absent with fewer than three ranks. Worked out once a window. */
+/* How much the ranks moved together in this window, against what each held before (or, at the very start, holds
+ * otherwise): what all do at once at the start of a run is a trend, not a fault of one.  Absent with fewer than three
+ * ranks. Worked out once a window. */
 static double common_move(const job *j, size_t w) {
     const sr_timeline *tl = j->tl;
     double *cached = &j->s->move[w], *v = j->s->tmp;
@@ -96,75 +101,35 @@ static double common_move(const job *j, size_t w) {
     size_t n = 0;
     for (size_t r = 0; r < j->ds->n_ranks; r++) {
         const double *level = j->s->level + r * tl->n_windows;
-        if (!sr_usable(level[w])) continue;
-        double usual = other_windows(tl, level, w);
-        if (sr_usable(usual)) v[n++] = level[w] / usual;
+        double before = 0.0;
+        for (size_t i = 0; i < w; i++)
+            if (sr_usable(level[i]) && level[i] > before) before = level[i];
+        if (before <= 0.0) before = other_windows(tl, level, w);
+        if (sr_usable(level[w]) && sr_usable(before)) v[n++] = level[w] / before;
     }
     return *cached = n >= 3 ? sr_stats_median_scratch(v, n) : sr_absent_value();
 }
 
-/* The bar for a window with too little past: its own other windows, the past it has, and what the window held
- * before this micro step.  A value beyond that must also outdo what all ranks did, unless the window itself (two
- * micro steps) or two windows of past speak. Absent: nothing to compare with. */
+/* The bar for a window with too little past: the highest level it had before, and what this window held before the
+ * micro step; without either, its other windows.  A value beyond that must also outdo what all ranks did; where there
+ * are too few ranks to tell, two windows or micro steps of past must speak. Absent: nothing to compare with. */
 static double borrowed_bar(const walk *k, size_t w, size_t prev, double added, double least) {
     const job *j = k->j;
     const double *norm = j->s->norm + k->rank * j->ds->n_points;
-    double usual = other_windows(j->tl, j->s->level + k->rank * j->tl->n_windows, w);
-    double bar = sr_usable(usual) ? usual : 0.0;
+    double bar = 0.0;
     for (unsigned i = 0; i < k->past.n; i++)
         if (sr_running_median_last(&k->past, i) > bar) bar = sr_running_median_last(&k->past, i);
     bool inside = prev != SIZE_MAX && j->tl->micro[prev] >= 1 && sr_usable(norm[prev]);
     if (inside && sr_phase1_level(j->tl, norm, prev) > bar) bar = sr_phase1_level(j->tl, norm, prev);
+    bool own = inside || k->past.n >= 2;
+    if (!own) {
+        double usual = other_windows(j->tl, j->s->level + k->rank * j->tl->n_windows, w);
+        if (sr_usable(usual) && usual > bar) bar = usual;
+    }
     if (bar > 0.0 && added < least * bar) return bar;
     double move = common_move(j, w);
     if (!sr_absent(move) && bar > 0.0) return move > 1.0 ? bar * move : bar;
-    return inside || k->past.n >= 2 ? bar : sr_absent_value();
-}
-
-/* ---- the spread ---- */
-
-/* Residuals log(contribution / expected / level) of one series against its own running level. */
-static size_t residuals(const job *j, size_t rank, double *out) {
-    const sr_timeline *tl = j->tl;
-    const double *norm = j->s->norm + rank * j->ds->n_points;
-    const double *level = j->s->level + rank * tl->n_windows;
-    sr_running_median past = {0};
-    size_t n = 0;
-    for (size_t w = 0; w < tl->n_windows; w++) {
-        double usual = sr_running_median_get(&past);
-        size_t prev = SIZE_MAX;
-        for (size_t p = tl->first[w]; p < tl->first[w + 1] && past.n >= SR_MIN_HISTORY; p++) {
-            if (!sr_usable(norm[p])) continue;
-            sr_increment inc = sr_phase1_increment(tl, norm, prev, p);
-            double v = log(inc.contribution / inc.expected / usual);
-            out[n++] = v > LOG_FLOOR ? v : LOG_FLOOR;
-            prev = p;
-        }
-        if (sr_usable(level[w])) sr_running_median_push(&past, level[w]);
-    }
-    return n;
-}
-
-/* The IQR is taken as twice its upper half: micro steps whose gradients cancel part of the sum leave a long lower
- * tail that says nothing about how large a spike is.  The MAD is the usual one: it alone stands a plateau of up to
- * half the run. */
-static limits find_limits(const job *j, size_t rank) {
-    limits lim = {(double)INFINITY, (double)INFINITY, sr_absent_value(), SR_MIN_RATIO};
-    double *v = j->s->pooled;
-    size_t n = residuals(j, rank, v);
-    if (n < MIN_SPREAD) {
-        n = 0;
-        for (size_t r = 0; r < j->ds->n_ranks; r++) n += residuals(j, r, v + n);
-    }
-    if (n < SR_MIN_HISTORY) return lim;
-    sr_spread all = sr_stats_spread_scratch(v, n);
-    double half = all.q3 - all.median;
-    lim.spread = exp(all.median + half) - exp(all.median - half);
-    lim.iqr = exp(all.median + j->opts->iqr_mult * 2.0 * half);
-    lim.mad = exp(all.median + j->opts->mad_mult * all.mad);
-    double statistical = lim.iqr < lim.mad ? lim.iqr : lim.mad;
-    if (statistical > lim.least) lim.least = statistical;
-    return lim;
+    return own ? bar : sr_absent_value();
 }
 
 /* ---- walking a series ---- */
@@ -212,6 +177,18 @@ typedef struct {
     double baseline, ratio;
 } verdict;
 
+/* The noise is learned from what came before the first finding: what follows it may be propagation.  Before there
+ * is a past, a micro step is compared with its own window. */
+static void note_residual(walk *k, size_t w, bool settled, double added, double median) {
+    const sr_timeline *tl = k->j->tl;
+    if (k->residuals == NULL || k->found) return;
+    double own = k->j->s->level[k->rank * tl->n_windows + w];
+    if (settled)
+        k->residuals[k->n_residuals++] = added / median;
+    else if (tl->window > 0 && sr_usable(own))
+        k->residuals[k->n_residuals++] = added / own;
+}
+
 /* Is the finite value at p a spike?  Says against what it was judged; absent when there was nothing. */
 static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
     const job *j = k->j;
@@ -228,7 +205,9 @@ static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
     *v = (verdict){median * inc.expected, added / median};
     /* a ramp drags the bar along; the square of the ratio over the median ends that */
     bool beyond = added >= least * bar || (settled && added >= least * SR_MIN_RATIO * median);
-    return beyond && sr_phase1_level(j->tl, norm, p) >= MIN_RISE * median;
+    bool spike = beyond && sr_phase1_level(j->tl, norm, p) >= MIN_RISE * median;
+    if (!spike) note_residual(k, w, settled, added, median);
+    return spike;
 }
 
 static bool judge_point(walk *k, size_t w, size_t p, size_t prev) {
@@ -246,7 +225,7 @@ static bool judge_point(walk *k, size_t w, size_t p, size_t prev) {
     a.trigger = !isfinite(v) ? SR_TRIGGER_NONFINITE
                 : saturated  ? SR_TRIGGER_SATURATED
                              : trigger_of(j->tl, k->lim, found.ratio);
-    k->hit = true;
+    k->hit = k->found = true;
     return note(&k->run, k->out, &a, !isfinite(v) ? NONFINITE_SEVERITY : saturated ? SATURATED_SEVERITY : found.ratio);
 }
 
@@ -254,7 +233,7 @@ static bool walk_series(walk *k) {
     const sr_timeline *tl = k->j->tl;
     const double *norm = k->j->s->norm + k->rank * k->j->ds->n_points;
     const double *level = k->j->s->level + k->rank * tl->n_windows;
-    for (size_t w = 0; w < tl->n_windows; w++) {
+    for (size_t w = 0; w < k->end; w++) {
         size_t prev = SIZE_MAX, seen = 0;
         k->hit = false;
         for (size_t p = tl->first[w]; p < tl->first[w + 1]; p++) {
@@ -270,17 +249,56 @@ static bool walk_series(walk *k) {
     return true;
 }
 
+/* ---- the spread ---- */
+
+/* Residuals of all ranks before window `end`, for a series that has too few of its own. False: memory is out. */
+static bool pool_residuals(const job *j, size_t end, size_t *n) {
+    sr_anomaly_list none = {0};
+    bool ok = true;
+    *n = 0;
+    for (size_t r = 0; ok && r < j->ds->n_ranks; r++) {
+        walk k = {.j = j, .rank = r, .out = &none, .residuals = j->s->pooled + *n, .end = end};
+        ok = walk_series(&k);
+        *n += k.n_residuals;
+        none.n = 0;
+    }
+    free(none.items);
+    return ok;
+}
+
+/* The IQR is taken as twice its upper half: micro steps whose gradients cancel part of the sum leave a long lower
+ * tail that says nothing about how large a spike is.  The MAD is the usual one: it alone stands a plateau of up to
+ * half the run. */
+static bool find_limits(const job *j, size_t first, size_t n, limits *out) {
+    limits lim = {(double)INFINITY, (double)INFINITY, sr_absent_value(), SR_MIN_RATIO};
+    double *v = j->s->pooled;
+    if (n < MIN_SPREAD && !pool_residuals(j, first + 1, &n)) return false;
+    *out = lim;
+    if (n < SR_MIN_HISTORY) return true;
+    for (size_t i = 0; i < n; i++) v[i] = v[i] > RESIDUAL_FLOOR ? log(v[i]) : log(RESIDUAL_FLOOR);
+    sr_spread all = sr_stats_spread_scratch(v, n);
+    double half = all.q3 - all.median;
+    lim.spread = exp(all.median + half) - exp(all.median - half);
+    lim.iqr = exp(all.median + j->opts->iqr_mult * 2.0 * half);
+    lim.mad = exp(all.median + j->opts->mad_mult * all.mad);
+    double statistical = lim.iqr < lim.mad ? lim.iqr : lim.mad;
+    if (statistical > lim.least) lim.least = statistical;
+    *out = lim;
+    return true;
+}
+
 /* Two passes: most series have nothing beyond SR_MIN_RATIO and cost one walk; the spread is only worked out for
  * the others. */
 static bool judge_series(const job *j, size_t rank, sr_anomaly_list *out, size_t *unjudged) {
     size_t before = out->n;
-    walk k = {.j = j, .rank = rank, .out = out};
+    walk k = {.j = j, .rank = rank, .out = out, .residuals = j->s->pooled, .end = j->tl->n_windows};
     if (!walk_series(&k)) return false;
     *unjudged += k.unjudged;
     if (out->n == before) return true;
-    limits lim = find_limits(j, rank);
+    limits lim;
+    if (!find_limits(j, out->items[before].window, k.n_residuals, &lim)) return false;
     out->n = before;
-    walk again = {.j = j, .rank = rank, .out = out, .lim = &lim};
+    walk again = {.j = j, .rank = rank, .out = out, .lim = &lim, .end = j->tl->n_windows};
     return walk_series(&again);
 }
 

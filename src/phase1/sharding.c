@@ -110,6 +110,46 @@ static bool regular(const sr_dataset *ds, const size_t *start, size_t n, size_t 
     return all == 0 || (double)ok >= 0.6 * (double)all;
 }
 
+/* Median over the voters of norm[i + 1] / norm[i]; NaN without any. */
+static double median_rise(const sr_dataset *ds, const votes *v, size_t i) {
+    double *r = malloc((VOTERS + 1) * sizeof *r);
+    size_t n = 0;
+    for (size_t s = 0; r != NULL && s < v->series && n < VOTERS; s += v->stride) {
+        double a = sr_dataset_cell(ds, s / ds->n_targets, s % ds->n_targets, i);
+        double b = sr_dataset_cell(ds, s / ds->n_targets, s % ds->n_targets, i + 1);
+        if (sr_usable(a) && sr_usable(b)) r[n++] = b / a;
+    }
+    double m = r != NULL ? sr_stats_median_scratch(r, n) : (double)NAN;
+    free(r);
+    return m;
+}
+
+/* When gradients explode a new window may begin above the end of the old one: no fall.  But its second micro step
+ * still rises as second micro steps do (by about 1.4 to 2), while a window that goes on rises by 1/length or less.
+ * Windows that are a multiple of the usual length are split where that happens. */
+static void split_long_windows(const sr_dataset *ds, const votes *v, size_t usual, size_t *start, size_t *n) {
+    size_t *all = usual >= 2 ? malloc((v->n + 1) * sizeof *all) : NULL, m = 0;
+    double second = (double)NAN;
+    for (size_t w = 1; w + 1 < *n && isnan(second); w++)
+        if (start[w + 1] - start[w] == usual) second = median_rise(ds, v, start[w]);
+    for (size_t w = 0; all != NULL && w < *n; w++) {
+        size_t end = w + 1 < *n ? start[w + 1] : v->n;
+        all[m++] = start[w];
+        if (isnan(second)) continue;
+        for (size_t p = start[w] + usual; p + 1 < end; p++) {
+            size_t begin = all[m - 1];
+            if (p - begin < usual || (w > 0 && (p - begin) % usual != 0)) continue;
+            double rise = median_rise(ds, v, p), goes_on = 1.0 + 1.0 / (double)(p - begin);
+            if (rise > sqrt(second * goes_on)) all[m++] = p;
+        }
+    }
+    if (all != NULL) {
+        memcpy(start, all, m * sizeof *all);
+        *n = m;
+    }
+    free(all);
+}
+
 /* First points of windows if the running index is one of micro steps; *n = 0 if it is not. */
 static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n) {
     size_t clear = 0, known = 0, rises = 0;
@@ -124,6 +164,7 @@ static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n
         if (falls) start[(*n)++] = i + 1;
     }
     size_t resets = *n - 1, usual = usual_length(ds, start, *n);
+    if (resets >= 2) split_long_windows(ds, v, usual, start, n);
     bool few = resets < 2; /* nothing repeats yet: only a flawless pattern counts */
     bool ok = resets >= 1 && known >= MIN_VOTES && rises + 1 >= resets &&
               (double)clear >= (few ? 1.0 : 0.9) * (double)known && (few ? rises >= 2 : usual >= 2) &&
