@@ -1,6 +1,6 @@
 /* One directory's dump.json and construct.json -> sr_dump.
  *
- * The page that lists what is understood: docs/METHODS.md, "Dumps".
+ * The page that lists what is understood: docs/formats.md, "dump_statistic".
  */
 #include <errno.h>
 #include <stdlib.h>
