@@ -2,7 +2,6 @@
 #ifndef SR_CLI_H
 #define SR_CLI_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,7 +55,7 @@ bool sr_cli_count(const char *command, const char *option, const char *text, uin
 sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err);
 
 /* Print a tree to -o, and its warnings to stderr unless -q. The tree is deleted. */
-sr_status sr_cli_write(const sr_common *c, cJSON *tree, sr_err *err);
+sr_status sr_cli_write(const sr_common *c, struct cJSON *tree, sr_err *err);
 
 /* With -v: one line on stderr with the time since the start and the peak memory. */
 void sr_cli_report_cost(const sr_common *c);
