@@ -8,6 +8,8 @@
 
 #include "spikeroot/err.h"
 
+struct cJSON;
+
 typedef enum {
     SR_EXIT_OK = 0,      /* ran, whatever it found */
     SR_EXIT_FAILURE = 1, /* input or I/O failure */
