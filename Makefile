@@ -22,7 +22,9 @@ LIB_OBJS  := $(LIB_SRCS:%.c=$(BUILD)/%.o)
 MAIN_OBJ  := $(BUILD)/src/main.o
 UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BINS := $(UNIT_SRCS:%.c=$(BUILD)/%)
-C_FILES   := $(wildcard src/main.c) $(LIB_SRCS) $(UNIT_SRCS)
+FIXTURES  := $(sort $(wildcard tests/unit/*_fixture.c))
+FIXTURE_OBJS := $(FIXTURES:%.c=$(BUILD)/%.o)
+C_FILES   := $(wildcard src/main.c) $(LIB_SRCS) $(UNIT_SRCS) $(FIXTURES)
 H_FILES   := $(sort $(wildcard include/spikeroot/*.h src/*/*.h tests/unit/*.h))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wformat=2 -Wstrict-prototypes \
@@ -94,13 +96,15 @@ $(BIN): $(MAIN_OBJ) $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(MAIN_OBJ) $(LIB) $(ALL_LDLIBS) -o $@
 
 # A unit test may include the private headers of the module it tests.
-$(BUILD)/tests/unit/%: tests/unit/%.c $(LIB) $(BUILD)/flags | $(BUILD)/have-cmocka
+$(BUILD)/tests/unit/%: tests/unit/%.c $(FIXTURE_OBJS) $(LIB) $(BUILD)/flags | $(BUILD)/have-cmocka
 	@mkdir -p $(@D)
 	$(call say,TEST,$<)
-	$(Q)$(CC) $(ALL_CPPFLAGS) -Isrc $(TEST_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< $(LIB) $(ALL_LDFLAGS) \
-		$(TEST_LIBS) $(ALL_LDLIBS) -o $@
+	$(Q)$(CC) $(ALL_CPPFLAGS) -Isrc $(TEST_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< $(FIXTURE_OBJS) $(LIB) \
+		$(ALL_LDFLAGS) $(TEST_LIBS) $(ALL_LDLIBS) -o $@
 
--include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_BINS:=.d)
+$(FIXTURE_OBJS): | $(BUILD)/have-cmocka
+
+-include $(LIB_OBJS:.o=.d) $(FIXTURE_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_BINS:=.d)
 
 check: $(BIN) $(UNIT_BINS) ## all tests: unit, command line, recorded cases, schemas
 	@sh tests/check.sh $(BIN) unit cli golden schema -- $(UNIT_BINS)
