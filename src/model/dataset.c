@@ -143,7 +143,7 @@ static void usage_free(usage *u, size_t n) {
 /* Keep the sheets that hold something, in order of rank. */
 static usage *find_usage(sr_dataset *ds) {
     struct sr_dataset_priv *p = ds->priv;
-    qsort(p->sheets.items, p->sheets.n, sizeof *p->sheets.items, cmp_sheet);
+    if (p->sheets.n > 0) qsort(p->sheets.items, p->sheets.n, sizeof *p->sheets.items, cmp_sheet);
     usage *u = calloc(p->sheets.n + 1, sizeof *u);
     if (u == NULL) return NULL;
     size_t kept = 0;

@@ -30,14 +30,16 @@ typedef enum { KIND_DB, KIND_CSV, KIND_DUMP, KIND_OTHER, N_KINDS } kind;
 static const sr_backend *const backend_of[N_KINDS] = {&sr_backend_trend_db, &sr_backend_monitor_csv,
                                                       &sr_backend_dump_stat, NULL};
 
+static bool is_any_of(char c, const char *set) { return c != '\0' && strchr(set, c) != NULL; }
+
 /* Is `word` one of the comma-separated fields of the line [s, end)? Quotes and blanks around a field don't count. */
 static bool has_field(const char *s, const char *end, const char *word) {
     size_t len = strlen(word);
     while (s < end) {
         const char *comma = memchr(s, ',', (size_t)(end - s)), *to = comma != NULL ? comma : end;
         const char *next = comma != NULL ? comma + 1 : end;
-        while (s < to && strchr(" \t\"", *s) != NULL) s++;
-        while (to > s && strchr(" \t\"\r", to[-1]) != NULL) to--;
+        while (s < to && is_any_of(*s, " \t\"")) s++;
+        while (to > s && is_any_of(to[-1], " \t\"\r")) to--;
         if ((size_t)(to - s) == len && strncasecmp(s, word, len) == 0) return true;
         s = next;
     }
@@ -47,7 +49,7 @@ static bool has_field(const char *s, const char *end, const char *word) {
 /* A monitor CSV's header names a step and a parameter or module. */
 static bool is_monitor_header(const char *s, const char *end) {
     static const char *const names[] = {"name", "param_name", "module_name", "target_name"};
-    if (!has_field(s, end, "step")) return false;
+    if (memchr(s, '\0', (size_t)(end - s)) != NULL || !has_field(s, end, "step")) return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (has_field(s, end, names[i])) return true;
     return false;
@@ -57,7 +59,7 @@ static kind kind_of(const char *head, size_t n) {
     if (n >= 16 && memcmp(head, "SQLite format 3", 16) == 0) return KIND_DB;
     const char *s = head, *end = head + n;
     if (n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) s += 3;
-    while (s < end && *s != '\0' && strchr(" \t\r\n", *s) != NULL) s++;
+    while (s < end && is_any_of(*s, " \t\r\n")) s++;
     if (s < end && *s == '{') return KIND_DUMP;
     const char *eol = s < end ? memchr(s, '\n', (size_t)(end - s)) : NULL;
     return is_monitor_header(s, eol != NULL ? eol : end) ? KIND_CSV : KIND_OTHER;
