@@ -119,8 +119,8 @@ ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-p
 TSAN := -fsanitize=thread
 
 asan: ## tests and sample files under the address and undefined-behaviour sanitizers
-	@$(MAKE) BUILD=$(BUILD)-asan SANITIZE='$(ASAN)' HARDEN= LDHARDEN= check
-	@sh tests/samples.sh $(BUILD)-asan/spikeroot
+	@rc=0; $(MAKE) BUILD=$(BUILD)-asan SANITIZE='$(ASAN)' HARDEN= LDHARDEN= check || rc=1; \
+		sh tests/samples.sh $(BUILD)-asan/spikeroot || rc=1; exit $$rc
 
 tsan: ## tests under the thread sanitizer
 	@$(MAKE) BUILD=$(BUILD)-tsan SANITIZE='$(TSAN)' HARDEN=-fPIE LDHARDEN=-pie check
