@@ -1,5 +1,6 @@
 #include "spikeroot/num.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +172,8 @@ bool sr_parse_double(const char *s, size_t len, double *out) {
 }
 
 char *sr_format_double(double v, char buf[SR_NUM_TEXT]) {
-    for (int digits = 15; digits <= 17; digits++) {
+    /* 15 digits are exact for normal numbers (%g drops the zeros at the end); denormals have fewer */
+    for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         (void)snprintf(buf, SR_NUM_TEXT, "%.*g", digits, v);
         double back;
         if (sr_parse_double(buf, strlen(buf), &back) && memcmp(&back, &v, sizeof v) == 0) break;
