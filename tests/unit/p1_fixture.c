@@ -26,7 +26,8 @@ void p1_anomaly(p1_text *t, int opt, int rank, int micro, const char *target, do
 
 void p1_nonfinite(p1_text *t, int opt, int rank, int micro, const char *target) {
     comma(&t->anomalies);
-    sr_str_addf(&t->anomalies, "{\"rank\":%d,\"step\":%d,\"micro_step\":%d,\"optimizer_step\":%d,\"target_name\":\"%s\","
+    sr_str_addf(&t->anomalies, "{\"rank\":%d,\"step\":%d,\"micro_step\":%d,\"optimizer_step\":%d,"
+                "\"target_name\":\"%s\","
                 "\"norm\":\"NaN\",\"delta\":\"NaN\",\"deviation_ratio\":null,\"trigger\":\"nonfinite\"}",
                 rank, opt * 10 + micro, micro, opt, target);
 }
