@@ -11,6 +11,7 @@
 struct cJSON;
 
 typedef enum {
+    SR_EXIT_NOT_YET = -1, /* go on; also keeps the type signed, as exit statuses are passed as int */
     SR_EXIT_OK = 0,      /* ran, whatever it found */
     SR_EXIT_FAILURE = 1, /* input or I/O failure */
     SR_EXIT_USAGE = 2,
