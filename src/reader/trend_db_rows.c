@@ -47,8 +47,10 @@ static void close_beyond(sr_tdb_pool *pool, unsigned keep) {
 }
 
 sr_status sr_tdb_pool_open(sr_tdb *t, sr_tdb_pool *pool, sr_err *err) {
-    enum { TRIES = 5 };
+    enum { TRIES = 5, BYTES_PER_WORKER = 16 * 1024 }; /* a connection takes as long to open as that to read */
+    long long size = (long long)t->src.file.size + (long long)t->src.wal.size;
     long cpus = t->opts.threads > 0 ? (long)t->opts.threads : sysconf(_SC_NPROCESSORS_ONLN);
+    if ((long long)cpus > size / BYTES_PER_WORKER) cpus = (long)(size / BYTES_PER_WORKER);
     if (cpus < 1 || sqlite3_threadsafe() == 0) cpus = 1;
     memset(pool, 0, sizeof *pool);
     pool->db[0] = t->db;
