@@ -1,0 +1,176 @@
+/* Step 3.2: the same operator in four dumps.
+ *
+ * Modules align by normalised key, direction and call (the call counted without recomputations).  APIs are numbered
+ * over the whole run, so one call more on one side would shift all that follow: they align by the module call that holds
+ * them and their turn in it.  parameters_grad never aligns by its number. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "phase3_internal.h"
+
+typedef struct {
+    const char *holder, *name; /* texts that are equal on both sides */
+    int32_t nth;               /* of the module call */
+    int32_t call;              /* raw, orders the turns of an API */
+    uint8_t direction, group;
+    bool recompute;
+    uint32_t entry;
+} key;
+
+static int cmp_base(const key *x, const key *y) {
+    int c = strcmp(x->holder, y->holder);
+    if (c == 0) c = strcmp(x->name, y->name);
+    if (c != 0) return c;
+    if (x->direction != y->direction) return x->direction < y->direction ? -1 : 1;
+    if (x->recompute != y->recompute) return x->recompute ? 1 : -1;
+    return (x->nth > y->nth) - (x->nth < y->nth);
+}
+
+static int cmp_key(const void *a, const void *b) {
+    const key *x = a, *y = b;
+    int c = cmp_base(x, y);
+    if (c != 0) return c;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    if (x->call != y->call) return x->call < y->call ? -1 : 1;
+    return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+/* ---- user's name pairs ---- */
+
+static bool below(const char *path, const char *prefix, const char **rest) {
+    size_t n = strlen(prefix);
+    if (strncmp(path, prefix, n) != 0 || (path[n] != '\0' && path[n] != '.')) return false;
+    *rest = path + n;
+    return true;
+}
+
+/* A mapped module aligns by its path alone, in A's names: its class differs, or the user would not have to map it. */
+static const char *mapped(sr_phase3_result *r, const sr_dump_op *op, int group, bool *failed) {
+    const char *rest;
+    for (size_t i = 0; op->kind == SR_OP_MODULE && i < r->opts.n_map; i++) {
+        bool benchmark = group == SR_B || group == SR_D;
+        if (!below(op->path, benchmark ? r->opts.map[i].to : r->opts.map[i].from, &rest)) continue;
+        size_t n = strlen(r->opts.map[i].from), m = strlen(rest);
+        char *s = sr_arena_calloc(r->arena, n + m + 2, 1);
+        if (s == NULL) {
+            *failed = true;
+            return op->norm;
+        }
+        s[0] = '=';
+        memcpy(s + 1, r->opts.map[i].from, n);
+        memcpy(s + 1 + n, rest, m);
+        return s;
+    }
+    return op->norm;
+}
+
+/* ---- keys ---- */
+
+/* The module call that holds an API: that of its forward, also for a backward entry, which hangs elsewhere. */
+static const sr_dump_entry *holder_of(const sr_dump *d, const sr_dump_entry *e) {
+    if (e->op->kind == SR_OP_API && e->direction == SR_DIR_BACKWARD) {
+        const sr_dump_entry *f = sr_dump_find_call(d, e->op, SR_DIR_FORWARD, e->call);
+        if (f != NULL) e = f;
+    }
+    const sr_dump_entry *h = sr_dump_holder(d, e);
+    for (int depth = 0; h != NULL && h->op->kind != SR_OP_MODULE && depth < SR_DUMP_MAX_NESTING; depth++)
+        h = sr_dump_holder(d, h);
+    return h;
+}
+
+static void make_key(sr_phase3_result *r, int g, size_t i, key *k, bool *failed) {
+    const sr_dump *d = r->dump[g];
+    const sr_dump_entry *e = &d->entries[i];
+    *k = (key){"", mapped(r, e->op, g, failed), e->nth, e->call, e->direction, (uint8_t)g, e->recompute, (uint32_t)i};
+    if (e->direction == SR_DIR_PARAM_GRAD) k->nth = 0;
+    if (e->op->kind != SR_OP_API) return;
+    const sr_dump_entry *h = holder_of(d, e);
+    if (h == NULL) return;
+    k->holder = mapped(r, h->op, g, failed);
+    k->nth = h->nth;
+}
+
+/* ---- tensors ---- */
+
+static bool add_tensors(sr_phase3_result *r, sr_unit *u, size_t *cap) {
+    int first = u->e[SR_A] != NULL ? SR_A : SR_B;
+    const sr_dump *d = r->dump[first];
+    u->first = r->n_tensors;
+    for (size_t i = 0; i < u->e[first]->n_tensors; i++) {
+        const sr_dump_tensor *t = &d->tensors[u->e[first]->first_tensor + i];
+        if (!sr_grow((void **)&r->tensors, cap, r->n_tensors + 1, sizeof *r->tensors)) return false;
+        sr_tensor_cmp *c = &r->tensors[r->n_tensors++];
+        memset(c, 0, sizeof *c);
+        for (int g = 0; g < SR_N_GROUPS; g++) {
+            if (g == first) c->t[g] = t;
+            else if (u->e[g] != NULL) c->t[g] = sr_dump_tensor_at(r->dump[g], u->e[g], (sr_io)t->info->io, t->info->place);
+        }
+    }
+    u->n = r->n_tensors - u->first;
+    return true;
+}
+
+static bool add_unit(sr_phase3_result *r, const sr_dump_entry *const e[SR_N_GROUPS], size_t turn, size_t *cap_units,
+                     size_t *cap_tensors) {
+    if (e[SR_A] == NULL && e[SR_B] == NULL) return true; /* the control group alone has it: nothing to judge */
+    int g = e[SR_A] != NULL ? SR_A : SR_B;
+    if (e[SR_A] == NULL || e[SR_B] == NULL) r->n_unaligned++;
+    if (!sr_grow((void **)&r->units, cap_units, r->n_units + 1, sizeof *r->units)) return false;
+    sr_unit *u = &r->units[r->n_units++];
+    memset(u, 0, sizeof *u);
+    memcpy(u->e, e, sizeof u->e);
+    u->op = e[g]->op;
+    u->holder = u->op->kind == SR_OP_API ? holder_of(r->dump[g], e[g]) : sr_dump_holder(r->dump[g], e[g]);
+    u->place = u->op->kind == SR_OP_API && u->holder != NULL ? u->holder->op : u->op;
+    u->is_grad = e[g]->direction == SR_DIR_PARAM_GRAD;
+    u->pass = e[g]->direction == SR_DIR_FORWARD ? SR_FWD : SR_BWD;
+    u->call = u->is_grad ? 0 : u->op->kind == SR_OP_API && u->holder != NULL ? u->holder->nth : e[g]->nth;
+    if (u->call < 0) u->call = 0;
+    u->turn = (int32_t)turn;
+    return add_tensors(r, u, cap_tensors);
+}
+
+/* All keys k[0..n) are one operator call by name; turns within it pair up in order. Of parameters_grad, which
+ * accumulates, the last one of each side counts. */
+static bool pair_up(sr_phase3_result *r, const key *k, size_t n, size_t *cap_units, size_t *cap_tensors) {
+    size_t first[SR_N_GROUPS], count[SR_N_GROUPS] = {0}, turns = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (count[k[i].group]++ == 0) first[k[i].group] = i;
+        if (count[k[i].group] > turns) turns = count[k[i].group];
+    }
+    bool grad = k[0].direction == SR_DIR_PARAM_GRAD;
+    for (size_t turn = 0; turn < (grad ? 1 : turns); turn++) {
+        const sr_dump_entry *e[SR_N_GROUPS] = {NULL, NULL, NULL, NULL};
+        for (int g = 0; g < SR_N_GROUPS; g++)
+            if (turn < count[g]) e[g] = &r->dump[g]->entries[k[first[g] + (grad ? count[g] - 1 : turn)].entry];
+        if (!add_unit(r, e, turn, cap_units, cap_tensors)) return false;
+    }
+    return true;
+}
+
+sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err) {
+    size_t total = 0, n = 0, cap_units = 0, cap_tensors = 0;
+    bool failed = false;
+    for (int g = 0; g < SR_N_GROUPS; g++) total += r->dump[g] != NULL ? r->dump[g]->n_entries : 0;
+    key *k = malloc((total + 1) * sizeof *k);
+    if (k == NULL) return sr_fail_mem(err);
+    for (int g = 0; g < SR_N_GROUPS; g++)
+        for (size_t i = 0; r->dump[g] != NULL && i < r->dump[g]->n_entries; i++) {
+            const sr_dump_entry *e = &r->dump[g]->entries[i];
+            if (e->direction == SR_DIR_NONE) continue;
+            if (e->recompute) { /* a second run of what was compared already: apart, by the spec of the formats */
+                r->n_recompute += g == SR_A;
+                continue;
+            }
+            make_key(r, g, i, &k[n++], &failed);
+        }
+    qsort(k, n, sizeof *k, cmp_key);
+    for (size_t i = 0; !failed && i < n;) {
+        size_t end = i + 1;
+        while (end < n && cmp_base(&k[i], &k[end]) == 0) end++;
+        failed = !pair_up(r, k + i, end - i, &cap_units, &cap_tensors);
+        i = end;
+    }
+    free(k);
+    return failed ? sr_fail_mem(err) : SR_OK;
+}

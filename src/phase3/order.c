@@ -1,0 +1,294 @@
+/* The order of execution.  Key order is nearly that: within a layer it is used as it stands.  Layers run in the order of
+ * their numbers, stacks and what lies outside them in the order they first appear; the backward pass is the reverse.  A
+ * module begins before and ends after everything inside it, wherever its key stands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "phase3_internal.h"
+
+/* ---- positions ---- */
+
+/* The dump whose key order is believed: the first one that is ordered; -1 when all are scrambled. */
+static int reference(const sr_phase3_result *r) {
+    for (int g = 0; g < SR_N_GROUPS; g++)
+        if (r->dump[g] != NULL && r->dump[g]->ordered) return g;
+    return -1;
+}
+
+/* Modules of a layer in the usual order, for dumps whose keys are scrambled. The last match in the path counts. */
+static int usual_place(const char *sub) {
+    static const char *const words[] = {"input_layernorm", "ln_1",      "qkv",      "q_proj", "k_proj",  "v_proj",  "core_attention",
+                                        "attn_drop",       "linear_proj", "o_proj", "out_proj", "attn", "attention", "pre_mlp_layernorm",
+                                        "post_attention",  "ln_2",      "router",   "gate",   "experts", "fc1",     "up_proj",
+                                        "act",             "fc2",       "down_proj", "mlp"};
+    const char *last = strrchr(sub, '.');
+    last = last != NULL ? last + 1 : sub;
+    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+        if (strstr(last, words[i]) != NULL) return i;
+    return (int)(sizeof words / sizeof *words);
+}
+
+/* Where the unit stands in the reference dump; a gradient of parameters stands with the backward of its module. */
+static size_t position(const sr_phase3_result *r, const sr_unit *u, int ref) {
+    int g = ref >= 0 && u->e[ref] != NULL ? ref : u->e[SR_A] != NULL ? SR_A : SR_B;
+    const sr_dump *d = r->dump[g];
+    if (u->is_grad) {
+        size_t last = (size_t)(u->e[g] - d->entries);
+        for (int32_t c = 0; c < 1 << 20; c++) {
+            const sr_dump_entry *b = sr_dump_find_call(d, u->e[g]->op, SR_DIR_BACKWARD, c);
+            if (b == NULL) break;
+            last = (size_t)(b - d->entries);
+        }
+        return last;
+    }
+    return (size_t)(u->e[g] - d->entries);
+}
+
+/* ---- layers ---- */
+
+typedef struct {
+    const char *stack, *label;
+    int32_t layer;
+    size_t at;    /* first position of its stack, or its own */
+    size_t unit;
+} spot;
+
+/* The stack of a unit, or NULL outside layers. */
+static const char *stack_of(const sr_unit *u) { return u->place->layer != SR_NO_LAYER ? u->place->stack : NULL; }
+
+static const char *own_label(const sr_unit *u) {
+    return u->place->path[0] != '\0' ? u->place->path : u->place->cls[0] != '\0' ? u->place->cls : u->op->norm;
+}
+
+static int cmp_identity(const void *a, const void *b) {
+    const spot *x = a, *y = b;
+    if ((x->stack != NULL) != (y->stack != NULL)) return x->stack != NULL ? -1 : 1;
+    int c = x->stack != NULL ? strcmp(x->stack, y->stack) : strcmp(x->label, y->label);
+    if (c != 0) return c;
+    if (x->layer != y->layer) return x->layer < y->layer ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static int cmp_order(const void *a, const void *b) {
+    const spot *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return cmp_identity(a, b);
+}
+
+/* Without an order of keys, what feeds the layers comes first, and what sees or hears before what speaks. */
+static size_t guessed_position(const spot *s) {
+    static const char *const early[] = {"embed", "wte", "wpe", "patch", NULL}, *const tower[] = {"vision", "visual", "audio", "encoder", NULL};
+    const char *name = s->stack != NULL ? s->stack : s->label;
+    for (int i = 0; early[i] != NULL; i++)
+        if (strstr(name, early[i]) != NULL) return 0;
+    for (int i = 0; s->stack != NULL && tower[i] != NULL; i++)
+        if (strstr(name, tower[i]) != NULL) return 1;
+    return s->stack != NULL ? 2 : 3;
+}
+
+/* Give every stack, and every operator outside, its first position in the forward pass (backward: from the end). */
+static void place_spots(const sr_phase3_result *r, spot *s, size_t n, int ref, const size_t *pos) {
+    for (size_t i = 0; i < n;) {
+        size_t end = i, first = SIZE_MAX, last = 0;
+        bool forward = false;
+        for (; end < n; end++) {
+            bool same = s[end].stack != NULL ? s[i].stack != NULL && strcmp(s[i].stack, s[end].stack) == 0
+                                             : s[i].stack == NULL && strcmp(s[i].label, s[end].label) == 0;
+            if (!same) break;
+            const sr_unit *u = &r->units[s[end].unit];
+            if (u->pass == SR_FWD && pos[s[end].unit] < first) first = pos[s[end].unit];
+            if (u->pass == SR_BWD && pos[s[end].unit] > last) last = pos[s[end].unit];
+            forward = forward || u->pass == SR_FWD;
+        }
+        size_t at = ref < 0 ? guessed_position(&s[i]) : forward ? first : SIZE_MAX / 2 - last;
+        for (; i < end; i++) s[i].at = at;
+    }
+}
+
+static bool make_layers(sr_phase3_result *r, int ref, const size_t *pos) {
+    spot *s = malloc((r->n_units + 1) * sizeof *s);
+    r->layers = sr_arena_calloc(r->arena, r->n_units + 1, sizeof *r->layers);
+    r->unit_layer = sr_arena_calloc(r->arena, r->n_units + 1, sizeof *r->unit_layer);
+    bool ok = s != NULL && r->layers != NULL && r->unit_layer != NULL;
+    for (size_t i = 0; ok && i < r->n_units; i++) {
+        const sr_unit *u = &r->units[i];
+        s[i] = (spot){stack_of(u), own_label(u), stack_of(u) != NULL ? u->place->layer : SR_NO_LAYER, 0, i};
+    }
+    if (ok) {
+        qsort(s, r->n_units, sizeof *s, cmp_identity);
+        place_spots(r, s, r->n_units, ref, pos);
+        qsort(s, r->n_units, sizeof *s, cmp_order);
+    }
+    for (size_t i = 0; ok && i < r->n_units; i++) {
+        bool same = i > 0 && s[i].layer == s[i - 1].layer && (s[i].stack != NULL) == (s[i - 1].stack != NULL) &&
+                    strcmp(s[i].stack != NULL ? s[i].stack : s[i].label, s[i].stack != NULL ? s[i - 1].stack : s[i - 1].label) == 0;
+        if (!same) {
+            sr_str label = {0};
+            if (s[i].stack != NULL) sr_str_addf(&label, "%s.%d", s[i].stack, (int)s[i].layer);
+            else sr_str_add(&label, s[i].label);
+            r->layers[r->n_layers++] = (sr_layer){s[i].stack, s[i].layer, sr_arena_strdup(r->arena, sr_str_text(&label))};
+            ok = !label.failed && r->layers[r->n_layers - 1].label != NULL;
+            sr_str_fini(&label);
+        }
+        r->unit_layer[s[i].unit] = r->n_layers - 1;
+    }
+    free(s);
+    return ok;
+}
+
+/* ---- units ---- */
+
+typedef struct {
+    sr_unit u;
+    size_t layer, at;
+    int usual;
+} sorted_unit;
+
+static int cmp_unit(const void *a, const void *b) {
+    const sorted_unit *x = a, *y = b;
+    if (x->u.pass != y->u.pass) return x->u.pass - y->u.pass;
+    if (x->u.call != y->u.call) return x->u.call < y->u.call ? -1 : 1;
+    if (x->layer != y->layer) return (x->layer < y->layer) == (x->u.pass == SR_FWD) ? -1 : 1;
+    if (x->usual != y->usual) return (x->usual < y->usual) == (x->u.pass == SR_FWD) ? -1 : 1;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    if (x->u.is_grad != y->u.is_grad) return x->u.is_grad ? 1 : -1;
+    if (x->u.turn != y->u.turn) return x->u.turn < y->u.turn ? -1 : 1;
+    return strcmp(x->u.op->norm, y->u.op->norm);
+}
+
+/* Accumulated gradients are complete with the last call. */
+static int32_t last_call(const sr_phase3_result *r) {
+    int32_t last = 0;
+    for (size_t i = 0; i < r->n_units; i++)
+        if (r->units[i].pass == SR_BWD && r->units[i].call > last) last = r->units[i].call;
+    return last;
+}
+
+static bool sort_units(sr_phase3_result *r, int ref, const size_t *pos) {
+    sorted_unit *s = malloc((r->n_units + 1) * sizeof *s);
+    if (s == NULL) return false;
+    int32_t last = last_call(r);
+    for (size_t i = 0; i < r->n_units; i++) {
+        s[i] = (sorted_unit){r->units[i], r->unit_layer[i], pos[i], ref < 0 ? usual_place(r->units[i].place->sub) : 0};
+        if (s[i].u.is_grad) s[i].u.call = last;
+    }
+    qsort(s, r->n_units, sizeof *s, cmp_unit);
+    for (size_t i = 0; i < r->n_units; i++) {
+        r->units[i] = s[i].u;
+        r->unit_layer[i] = s[i].layer;
+        r->units[i].begin = (uint32_t)(2 * i);
+        r->units[i].end = (uint32_t)(2 * i + 1);
+    }
+    free(s);
+    return true;
+}
+
+/* ---- containers ---- */
+
+typedef struct {
+    const char *path;
+    size_t len;
+    int pass;
+    int32_t call;
+    size_t unit;
+} named;
+
+static int cmp_named(const void *a, const void *b) {
+    const named *x = a, *y = b;
+    size_t n = x->len < y->len ? x->len : y->len;
+    int c = memcmp(x->path, y->path, n);
+    if (c != 0) return c;
+    if (x->len != y->len) return x->len < y->len ? -1 : 1;
+    if (x->pass != y->pass) return x->pass - y->pass;
+    return (x->call > y->call) - (x->call < y->call);
+}
+
+static void stretch(sr_unit *outer, const sr_unit *inner) {
+    outer->container = true;
+    if (inner->begin < outer->begin) outer->begin = inner->begin;
+    if (inner->end > outer->end) outer->end = inner->end;
+}
+
+/* Every module whose path is a prefix of this unit's holds it. */
+static void stretch_holders(sr_phase3_result *r, const named *all, size_t n, size_t unit) {
+    const sr_unit *u = &r->units[unit];
+    const char *path = u->place->path;
+    size_t len = strlen(path);
+    bool api = u->op->kind == SR_OP_API;
+    for (;;) {
+        if (!api) { /* the next prefix; an API is inside its holder itself */
+            if (len == 0) return;
+            while (len > 0 && path[len - 1] != '.') len--;
+            if (len > 0) len--;
+        }
+        api = false;
+        named want = {path, len, u->pass, u->call, 0};
+        const named *at = bsearch(&want, all, n, sizeof *all, cmp_named);
+        if (at == NULL) continue;
+        while (at > all && cmp_named(at - 1, &want) == 0) at--;
+        for (; at < all + n && cmp_named(at, &want) == 0; at++)
+            if (at->unit != unit) stretch(&r->units[at->unit], u);
+    }
+}
+
+static bool find_containers(sr_phase3_result *r) {
+    named *all = malloc((r->n_units + 1) * sizeof *all);
+    size_t n = 0;
+    if (all == NULL) return false;
+    for (size_t i = 0; i < r->n_units; i++) {
+        const sr_unit *u = &r->units[i];
+        if (u->op->kind == SR_OP_MODULE && !u->is_grad) all[n++] = (named){u->op->path, strlen(u->op->path), u->pass, u->call, i};
+    }
+    qsort(all, n, sizeof *all, cmp_named);
+    for (size_t i = 0; i < r->n_units; i++) {
+        sr_unit before = r->units[i];
+        /* only its own span counts, not what others have stretched it to meanwhile: all holders see every unit anyway */
+        r->units[i].begin = (uint32_t)(2 * i);
+        r->units[i].end = (uint32_t)(2 * i + 1);
+        stretch_holders(r, all, n, i);
+        r->units[i].begin = before.begin;
+        r->units[i].end = before.end;
+    }
+    free(all);
+    return true;
+}
+
+sr_status sr_phase3_order(sr_phase3_result *r, sr_err *err) {
+    int ref = reference(r);
+    size_t *pos = malloc((r->n_units + 1) * sizeof *pos);
+    bool ok = pos != NULL;
+    for (size_t i = 0; ok && i < r->n_units; i++) pos[i] = position(r, &r->units[i], ref);
+    ok = ok && make_layers(r, ref, pos) && sort_units(r, ref, pos) && find_containers(r);
+    free(pos);
+    if (!ok) return sr_fail_mem(err);
+    if (ref < 0)
+        sr_warn(&r->warnings, "keys_scrambled", 1, r->dump[SR_A]->dir,
+                "the keys of dump.json are in no order of execution: layer numbers and usual module order are used");
+    return SR_OK;
+}
+
+/* ---- events ---- */
+
+static int cmp_event(const void *a, const void *b) {
+    const sr_event *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    if (x->depth != y->depth) return x->depth > y->depth ? -1 : 1; /* inside first */
+    if (x->unit != y->unit) return x->unit < y->unit ? -1 : 1;
+    return x->tensor < y->tensor ? -1 : 1;
+}
+
+sr_status sr_phase3_events(const sr_phase3_result *r, int pass, sr_event **out, size_t *n, sr_err *err) {
+    *n = 0;
+    *out = malloc((r->n_tensors + 1) * sizeof **out);
+    if (*out == NULL) return sr_fail_mem(err);
+    for (size_t i = 0; i < r->n_units; i++) {
+        const sr_unit *u = &r->units[i];
+        for (size_t k = u->first; u->pass == pass && k < u->first + u->n; k++)
+            if (r->tensors[k].any) {
+                bool output = sr_is_output(r, k);
+                (*out)[(*n)++] = (sr_event){output ? u->end : u->begin, output, strlen(u->place->path), i, k};
+            }
+    }
+    qsort(*out, *n, sizeof **out, cmp_event);
+    return SR_OK;
+}

@@ -1,0 +1,62 @@
+#ifndef SR_PHASE3_INTERNAL_H
+#define SR_PHASE3_INTERNAL_H
+
+#include <math.h>
+
+#include "spikeroot/mem.h"
+#include "spikeroot/phase3.h"
+#include "spikeroot/stats.h"
+
+/* The smallest margin (spec 3.3). */
+#define SR_PHASE3_MARGIN 0.03
+
+/* align.c (3.2): the same operator in the four dumps. Fills units and tensors, in no useful order yet. */
+sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err);
+
+/* order.c: sorts units into the order of execution; fills layers, unit_layer, begin, end, container. */
+sr_status sr_phase3_order(sr_phase3_result *r, sr_err *err);
+
+/* measure.c (3.3): ratios of every tensor. */
+void sr_phase3_measure(sr_phase3_result *r);
+/* The ratio of two recorded values of one metric, given the root mean square of the tensors; absent: none. */
+double sr_phase3_ratio(int metric, double a, double b, double rms);
+
+/* thresholds.c (3.3, 3.6): learned from C/D; then every tensor is flagged. */
+sr_status sr_phase3_thresholds(sr_phase3_result *r, sr_err *err);
+
+/* anchors.c (3.2): modules that stand for a layer. */
+sr_status sr_phase3_anchors(sr_phase3_result *r, sr_err *err);
+
+/* direction.c (3.4, 3.5): verdicts and starts. */
+sr_status sr_phase3_directions(sr_phase3_result *r, sr_err *err);
+
+/* convergence.c (3.6). */
+void sr_phase3_converge(sr_phase3_result *r);
+
+/* drilldown.c (3.5): the origin. */
+sr_status sr_phase3_drilldown(sr_phase3_result *r, sr_err *err);
+
+/* features.c: data shapes of the groups. */
+sr_status sr_phase3_features(sr_phase3_result *r, sr_err *err);
+
+/* A tensor that diverged, as events in the order of execution: inputs at unit.begin, outputs at unit.end. */
+typedef struct {
+    uint32_t at;
+    bool output;
+    size_t depth; /* of the module path */
+    size_t unit, tensor;
+} sr_event;
+/* All events of a pass in order. *out is malloc'd. */
+sr_status sr_phase3_events(const sr_phase3_result *r, int pass, sr_event **out, size_t *n, sr_err *err);
+
+/* How far a tensor is out by one metric: |log anomaly|, INFINITY for a value that is not finite; 0 if absent. */
+double sr_phase3_distance(const sr_tensor_cmp *t, int metric);
+
+static inline bool sr_is_output(const sr_phase3_result *r, size_t tensor) {
+    const sr_tensor_cmp *t = &r->tensors[tensor];
+    for (int g = 0; g < SR_N_GROUPS; g++)
+        if (t->t[g] != NULL) return t->t[g]->info->io == SR_IO_OUTPUT || t->t[g]->info->io == SR_IO_GRAD;
+    return false;
+}
+
+#endif
