@@ -304,6 +304,31 @@ static void test_deepest_chunk_hit_first(void **state) {
     run_free(r);
 }
 
+/* Pipeline stages number their layers from 0. Rank 2 holds the output side, so its layers come first. */
+static double stages(int opt, int rank, int micro, int target, double norm) {
+    (void)opt;
+    (void)micro;
+    return (target == 0 && rank != 2) || (target == 3 && rank != 0) ? sr_absent_value() : norm;
+}
+
+static void test_rank_of_the_last_stage_first(void **state) {
+    (void)state;
+    static const sr_target targets[] = {{"output_layer.weight", SR_NO_VPP, 0}, {"decoder.layers.1.w", SR_NO_VPP, 0},
+                                        {"decoder.layers.0.w", SR_NO_VPP, 0},
+                                        {"embedding.word_embeddings.weight", SR_NO_VPP, 0}};
+    run_spec s = {.ranks = 3, .steps = 30, .targets = targets, .n_targets = 4, .record = stages};
+    run_hit(&s, 20, RUN_ANY, 0, 1, 60.0);
+    run_hit(&s, 20, RUN_ANY, 0, 2, 60.0);
+    EACH_SEED(s) {
+        run *r = run_new(&s);
+        static const int ranks[] = {2, 2, 1, 1, 0, 0};
+        assert_int_equal(r->p1->n_anomalies, 6);
+        for (size_t i = 0; i < 6; i++) run_assert_found(r, i, 20, ranks[i], 0, targets[1 + i % 2].name);
+        assert_int_equal(r->p2->root->rank, 2);
+        run_free(r);
+    }
+}
+
 /* ---- options ---- */
 
 /* 12x with noise of 0.18: far beyond 5 IQR; not beyond 50 IQR and 100 MAD. */
@@ -373,6 +398,7 @@ int main(void) {
         cmocka_unit_test(test_deepest_layer_hit_first_when_listed_in_model_order),
         cmocka_unit_test(test_layer_10_is_deeper_than_layer_9),
         cmocka_unit_test(test_deepest_chunk_hit_first),
+        cmocka_unit_test(test_rank_of_the_last_stage_first),
         cmocka_unit_test(test_multipliers_move_the_threshold),
         cmocka_unit_test(test_top_keeps_the_first_and_the_largest),
     };

@@ -149,6 +149,20 @@ static void test_fewer_ranks_all_of_them(void **state) {
         }
 }
 
+/* Two ranks in the run, one of them recorded at both steps: that is not all of them. */
+static void test_fewer_ranks_with_one_missing(void **state) {
+    (void)state;
+    const double before[2] = {1, (double)NAN}, after[2] = {9, 9};
+    p1_text t = {.ranks = 2, .window = 8};
+    p1_anomaly(&t, 5, 0, 3, "w", 5.0);
+    p1_anomaly(&t, 6, 0, 0, "w", 90.0);
+    p1_growth(&t, 6, "w", before, after, 2);
+    p1_result x = p1_judge(&t, NULL);
+    assert_int_equal(x.r->transitions[0].verdict, SR_TURN_NOT_ENOUGH_RANKS);
+    p1_assert_root(&x, 6, 0, 0, "w");
+    p1_done(&x);
+}
+
 /* Without `previous`, or with one that is not the step before, nothing is compared. */
 static void test_growth_needs_the_same_target_one_step_earlier(void **state) {
     (void)state;
@@ -369,6 +383,7 @@ int main(void) {
         cmocka_unit_test(test_growth_into_nan_is_growth),
         cmocka_unit_test(test_growth_needs_three_common_ranks),
         cmocka_unit_test(test_fewer_ranks_all_of_them),
+        cmocka_unit_test(test_fewer_ranks_with_one_missing),
         cmocka_unit_test(test_growth_needs_the_same_target_one_step_earlier),
         cmocka_unit_test(test_growth_without_a_finding_is_no_turning_point),
         cmocka_unit_test(test_a_turning_point_never_moves_the_root_later),

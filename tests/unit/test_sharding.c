@@ -54,13 +54,54 @@ static void test_spikes_that_climb_are_no_window(void **state) {
     }
 }
 
-static void test_steadily_rising_steps_are_no_window(void **state) {
+/* Without noise every step of a warm-up is a clear fall. */
+static void test_steadily_falling_steps_are_no_window(void **state) {
     (void)state;
-    run_spec s = {.ranks = 4, .steps = 30, .layers = 3, .window = 1, .noise = -1.0, .base = NULL};
-    s.warmup = 20.0; /* without noise every step is a clear fall */
+    run_spec s = {.ranks = 4, .steps = 30, .layers = 3, .window = 1, .noise = -1.0, .warmup = 20.0};
     run *r = run_new(&s);
     run_assert_window(r, 0, 30);
     run_free(r);
+}
+
+static double alternating(int opt, int rank, int micro, int target) {
+    (void)rank;
+    (void)micro;
+    (void)target;
+    return opt % 2 == 0 ? 1.0 : 1.15;
+}
+
+/* Every second step is 1.15x larger (two data sources in turn): regular, but two gradients summed would give 1.4x. */
+static void test_alternating_steps_are_no_window(void **state) {
+    (void)state;
+    run_spec s = {.ranks = 4, .steps = 40, .layers = 4, .window = 1, .noise = 0.1, .factor = alternating};
+    EACH_SEED(s) {
+        run *r = run_new(&s);
+        run_assert_window(r, 0, 40);
+        run_assert_clean(r);
+        run_free(r);
+    }
+}
+
+/* Climbs and falls as a sum does, but never twice in the same time. */
+static double irregular(int opt, int rank, int micro, int target) {
+    static const int reset[] = {0, 3, 9, 11, 20, 25, 37, 41, 49, 60};
+    int begin = 0;
+    (void)rank;
+    (void)micro;
+    (void)target;
+    for (int i = 0; i < 10; i++)
+        if (reset[i] <= opt) begin = reset[i];
+    return sqrt(opt - begin + 1.0);
+}
+
+static void test_irregular_falls_are_no_window(void **state) {
+    (void)state;
+    run_spec s = {.ranks = 4, .steps = 60, .layers = 4, .window = 1, .noise = 0.1, .factor = irregular};
+    EACH_SEED(s) {
+        run *r = run_new(&s);
+        run_assert_window(r, 0, 60);
+        run_free(r);
+    }
 }
 
 /* ---- windows ---- */
@@ -345,7 +386,9 @@ int main(void) {
         cmocka_unit_test(test_step_level_noise_is_no_window),
         cmocka_unit_test(test_two_or_three_spikes_are_no_window),
         cmocka_unit_test(test_spikes_that_climb_are_no_window),
-        cmocka_unit_test(test_steadily_rising_steps_are_no_window),
+        cmocka_unit_test(test_steadily_falling_steps_are_no_window),
+        cmocka_unit_test(test_alternating_steps_are_no_window),
+        cmocka_unit_test(test_irregular_falls_are_no_window),
         cmocka_unit_test(test_window_grows_like_sqrt_k),
         cmocka_unit_test(test_window_grows_like_k),
         cmocka_unit_test(test_reset_by_less_than_3x),
