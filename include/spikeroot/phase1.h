@@ -43,6 +43,7 @@ typedef struct {
     int64_t window_phase;     /* raw step at which a whole window starts (detected only) */
     bool has_reset_boundary;  /* a short sequence whose window boundary was judged by the reset ranks share */
     int64_t reset_boundary;   /* raw step of the first point after that reset */
+    double resolution;        /* unit of the last decimal in the source, 0: full precision */
     int64_t changed_windows;  /* windows whose length differs from the usual one (batch-size ramp-up, cut ends) */
 } sr_timeline;
 

@@ -1,26 +1,71 @@
 /* What one micro batch added to a cumulative norm (spec Step 1, micro_step accumulation). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "phase1_internal.h"
+#include "spikeroot/num.h"
 
 /* Beyond the measured curve every micro step is taken to add one orthogonal gradient. */
-static double growth_at(const sr_timeline *tl, int32_t micro) {
-    size_t k = (size_t)micro;
+static double growth_at(const sr_timeline *tl, int32_t turn) {
+    size_t k = turn > 0 ? (size_t)turn : 0;
     if (k < tl->n_growth) return tl->growth[k];
     double last = tl->growth[tl->n_growth - 1];
     return sqrt(last * last + (double)(k - tl->n_growth + 1));
 }
 
-double sr_phase1_level(const sr_timeline *tl, const double *norm, size_t p) {
-    return norm[p] / growth_at(tl, tl->micro[p]);
+void sr_phase1_turns(const sr_timeline *tl, const double *norm, int32_t *turn) {
+    for (size_t w = 0; w < tl->n_windows; w++) {
+        int32_t now = -1, at = -1; /* turn so far, micro step of the last recorded point */
+        double last = 0.0;
+        bool nothing = true;
+        for (size_t p = tl->first[w]; p < tl->first[w + 1]; p++) {
+            turn[p] = now;
+            if (sr_absent(norm[p])) continue;
+            bool same = !nothing && !(norm[p] > last) && !(norm[p] < last);
+            bool empty = !(norm[p] > 0.0) && isfinite(norm[p]) && now < 0;
+            if (!same && !empty) turn[p] = now += tl->micro[p] - at;
+            at = tl->micro[p];
+            last = norm[p];
+            nothing = false;
+        }
+    }
 }
 
-sr_increment sr_phase1_increment(const sr_timeline *tl, const double *norm, size_t prev, size_t p) {
-    double a = norm[p], g = growth_at(tl, tl->micro[p]);
-    if (prev == SIZE_MAX) return (sr_increment){a, g};
-    double b = norm[prev], h = growth_at(tl, tl->micro[prev]);
-    double added = a > b ? sqrt((a - b) * (a + b)) : 0.0;
+double sr_phase1_level(const sr_timeline *tl, double norm, int32_t turn) { return norm / growth_at(tl, turn); }
+
+sr_increment sr_phase1_increment(const sr_timeline *tl, double before, int32_t turn_before, double norm, int32_t turn) {
+    double g = growth_at(tl, turn);
+    if (turn_before < 0) return (sr_increment){norm, g};
+    double h = growth_at(tl, turn_before);
+    if (turn == turn_before) return (sr_increment){0.0, 1.0};
+    double added = norm > before ? sqrt((norm - before) * (norm + before)) : 0.0;
     return (sr_increment){added, sqrt((g - h) * (g + h))};
+}
+
+/* The number of decimals that a value's shortest text has. */
+static int decimals_of(double v) {
+    char text[SR_NUM_TEXT];
+    sr_format_double(v, text);
+    const char *point = strchr(text, '.'), *e = strchr(text, 'e');
+    int n = point == NULL ? 0 : (int)((e != NULL ? (size_t)(e - point) : strlen(point)) - 1);
+    return e != NULL ? n - atoi(e + 1) : n;
+}
+
+/* msProbe can round to a number of decimals (ndigits); then no sampled value has more. */
+double sr_phase1_resolution(const sr_dataset *ds) {
+    enum { SAMPLES = 2000, FULL_PRECISION = 12 };
+    int most = 0;
+    size_t total = ds->n_ranks * ds->n_targets * ds->n_points, stride = total / SAMPLES + 1;
+    for (size_t i = 0; i < total; i += stride) {
+        size_t series = i / ds->n_points;
+        if (!sr_dataset_has(ds, series / ds->n_targets, series % ds->n_targets)) continue;
+        double v = sr_dataset_cell(ds, series / ds->n_targets, series % ds->n_targets, i % ds->n_points);
+        if (!sr_usable(v)) continue;
+        int n = decimals_of(v);
+        if (n > FULL_PRECISION) return 0.0;
+        if (n > most) most = n;
+    }
+    return pow(10.0, -most);
 }
 
 /* Ratios of a window's cumulative norm to its first, over a spread of series: enough for a stable median. */

@@ -13,8 +13,8 @@
 
 /* A window's cumulative norm must also stand out itself, or the jump is only a change of direction. */
 static const double MIN_RISE = 1.25;
-/* Residuals a spread needs; fewer: those of all ranks are pooled. */
-enum { MIN_SPREAD = 16 };
+/* Residuals that make a spread of a series' own; fewer: those of all ranks are pooled. */
+enum { MIN_SPREAD = 64 };
 /* A micro step that added nothing has a residual of 0, whose logarithm would be lost. */
 static const double RESIDUAL_FLOOR = 1e-3;
 
@@ -57,24 +57,31 @@ typedef struct {
 
 /* ---- the level ---- */
 
-/* The bar a spike must clear is at least as high as the last two normal windows: a series that just doubled by
- * itself may do so again. */
-static double bar_of(const sr_running_median *past) {
-    double bar = sr_running_median_get(past);
-    for (unsigned k = 0; k < 2; k++) {
-        double v = sr_running_median_last(past, k);
-        if (v > bar) bar = v;
-    }
-    return bar;
+/* The normal size of one micro batch now: the running median, or the last two normal windows where both lie below it (a
+ * falling trend leaves the median behind), but not less than half the median (two poor windows are no trend).  The bar
+ * that a spike must clear is at least as high as these two: a series that just doubled by itself may do so again. */
+typedef struct {
+    double level, bar;
+} baseline;
+
+static baseline settled_baseline(const sr_running_median *past) {
+    double median = sr_running_median_get(past), recent = sr_running_median_last(past, 0);
+    if (sr_running_median_last(past, 1) > recent) recent = sr_running_median_last(past, 1);
+    double level = recent > median ? median : recent > 0.5 * median ? recent : 0.5 * median;
+    return (baseline){level, recent > level ? recent : level};
 }
 
+static const double *norms_of(const job *j, size_t rank) { return j->s->norm + rank * j->ds->n_points; }
+static const int32_t *turns_of(const job *j, size_t rank) { return j->s->turn + rank * j->ds->n_points; }
+static const double *levels_of(const job *j, size_t rank) { return j->s->level + rank * j->tl->n_windows; }
+
 /* Norm of one micro batch for each window, from its last recorded point. */
-static void find_levels(const sr_timeline *tl, const double *norm, double *level) {
+static void find_levels(const sr_timeline *tl, const double *norm, const int32_t *turn, double *level) {
     for (size_t w = 0; w < tl->n_windows; w++) {
         level[w] = sr_absent_value();
         for (size_t p = tl->first[w + 1]; p-- > tl->first[w];) {
             if (sr_absent(norm[p])) continue;
-            if (sr_usable(norm[p])) level[w] = sr_phase1_level(tl, norm, p);
+            if (sr_usable(norm[p])) level[w] = sr_phase1_level(tl, norm[p], turn[p]);
             break;
         }
     }
@@ -100,7 +107,7 @@ static double common_move(const job *j, size_t w) {
     if (!isnan(*cached) || sr_absent(*cached)) return *cached;
     size_t n = 0;
     for (size_t r = 0; r < j->ds->n_ranks; r++) {
-        const double *level = j->s->level + r * tl->n_windows;
+        const double *level = levels_of(j, r);
         double before = 0.0;
         for (size_t i = 0; i < w; i++)
             if (sr_usable(level[i]) && level[i] > before) before = level[i];
@@ -115,15 +122,16 @@ static double common_move(const job *j, size_t w) {
  * are too few ranks to tell, two windows or micro steps of past must speak. Absent: nothing to compare with. */
 static double borrowed_bar(const walk *k, size_t w, size_t prev, double added, double least) {
     const job *j = k->j;
-    const double *norm = j->s->norm + k->rank * j->ds->n_points;
     double bar = 0.0;
     for (unsigned i = 0; i < k->past.n; i++)
         if (sr_running_median_last(&k->past, i) > bar) bar = sr_running_median_last(&k->past, i);
-    bool inside = prev != SIZE_MAX && j->tl->micro[prev] >= 1 && sr_usable(norm[prev]);
-    if (inside && sr_phase1_level(j->tl, norm, prev) > bar) bar = sr_phase1_level(j->tl, norm, prev);
+    double before = prev != SIZE_MAX ? norms_of(j, k->rank)[prev] : 0.0;
+    int32_t turn = prev != SIZE_MAX ? turns_of(j, k->rank)[prev] : -1;
+    bool inside = turn >= 1 && sr_usable(before);
+    if (inside && sr_phase1_level(j->tl, before, turn) > bar) bar = sr_phase1_level(j->tl, before, turn);
     bool own = inside || k->past.n >= 2;
     if (!own) {
-        double usual = other_windows(j->tl, j->s->level + k->rank * j->tl->n_windows, w);
+        double usual = other_windows(j->tl, levels_of(j, k->rank), w);
         if (sr_usable(usual) && usual > bar) bar = usual;
     }
     if (bar > 0.0 && added < least * bar) return bar;
@@ -160,7 +168,7 @@ static sr_trigger trigger_of(const sr_timeline *tl, const limits *lim, double ra
 }
 
 static sr_anomaly blank(const job *j, size_t rank, size_t w, size_t p, size_t prev) {
-    const double *norm = j->s->norm + rank * j->ds->n_points;
+    const double *norm = norms_of(j, rank);
     double none = sr_absent_value();
     sr_anomaly a = {.rank = rank, .target = j->target, .point = p, .window = w, .norm = norm[p], .delta = none,
                     .baseline_median = none, .baseline_iqr = none, .deviation_ratio = none,
@@ -182,37 +190,51 @@ typedef struct {
 static void note_residual(walk *k, size_t w, bool settled, double added, double median) {
     const sr_timeline *tl = k->j->tl;
     if (k->residuals == NULL || k->found) return;
-    double own = k->j->s->level[k->rank * tl->n_windows + w];
+    double own = levels_of(k->j, k->rank)[w];
     if (settled)
         k->residuals[k->n_residuals++] = added / median;
     else if (tl->window > 0 && sr_usable(own))
         k->residuals[k->n_residuals++] = added / own;
 }
 
+/* What is left of a spike when rounding took the most it can: the value half a unit lower, the one before half a unit
+ * higher, the bar a unit higher. */
+static bool survives_rounding(const walk *k, double before, int32_t turn_before, double norm, int32_t turn, double beyond) {
+    const sr_timeline *tl = k->j->tl;
+    double half = 0.5 * tl->resolution;
+    if (half <= 0.0) return true;
+    sr_increment inc = sr_phase1_increment(tl, before + half, turn_before, norm - half, turn);
+    return inc.contribution / inc.expected >= beyond + SR_MIN_RATIO * tl->resolution;
+}
+
 /* Is the finite value at p a spike?  Says against what it was judged; absent when there was nothing. */
 static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
     const job *j = k->j;
-    const double *norm = j->s->norm + k->rank * j->ds->n_points;
+    double norm = norms_of(j, k->rank)[p], before = prev != SIZE_MAX ? norms_of(j, k->rank)[prev] : 0.0;
+    int32_t turn = turns_of(j, k->rank)[p], turn_before = prev != SIZE_MAX ? turns_of(j, k->rank)[prev] : -1;
     bool settled = k->past.n >= SR_MIN_HISTORY;
-    sr_increment inc = sr_phase1_increment(j->tl, norm, prev, p);
+    sr_increment inc = sr_phase1_increment(j->tl, before, turn_before, norm, turn);
     double added = inc.contribution / inc.expected, least = k->lim != NULL ? k->lim->least : SR_MIN_RATIO;
-    double bar = settled ? bar_of(&k->past) : borrowed_bar(k, w, prev, added, least);
-    if (sr_absent(bar)) {
+    baseline base;
+    if (settled) base = settled_baseline(&k->past);
+    else base.level = base.bar = borrowed_bar(k, w, prev, added, least);
+    if (sr_absent(base.bar)) {
         k->unjudged++;
         return false;
     }
-    double median = settled ? sr_running_median_get(&k->past) : bar;
-    *v = (verdict){median * inc.expected, added / median};
-    /* a ramp drags the bar along; the square of the ratio over the median ends that */
-    bool beyond = added >= least * bar || (settled && added >= least * SR_MIN_RATIO * median);
-    bool spike = beyond && sr_phase1_level(j->tl, norm, p) >= MIN_RISE * median;
-    if (!spike) note_residual(k, w, settled, added, median);
+    *v = (verdict){base.level * inc.expected, added / base.level};
+    /* a ramp drags the bar along; the square of the ratio over the level ends that */
+    double beyond = least * base.bar, ramp = least * SR_MIN_RATIO * base.level;
+    if (settled && ramp < beyond) beyond = ramp;
+    bool spike = added >= beyond && sr_phase1_level(j->tl, norm, turn) >= MIN_RISE * base.level &&
+                 survives_rounding(k, before, turn_before, norm, turn, beyond);
+    if (!spike) note_residual(k, w, settled, added, base.level);
     return spike;
 }
 
 static bool judge_point(walk *k, size_t w, size_t p, size_t prev) {
     const job *j = k->j;
-    double v = j->s->norm[k->rank * j->ds->n_points + p];
+    double v = norms_of(j, k->rank)[p];
     if (v <= 0.0 && isfinite(v)) return true;
     verdict found = {sr_absent_value(), sr_absent_value()};
     bool saturated = isfinite(v) && j->ds->format == SR_FORMAT_TREND_DB && v >= SR_SATURATED;
@@ -231,8 +253,7 @@ static bool judge_point(walk *k, size_t w, size_t p, size_t prev) {
 
 static bool walk_series(walk *k) {
     const sr_timeline *tl = k->j->tl;
-    const double *norm = k->j->s->norm + k->rank * k->j->ds->n_points;
-    const double *level = k->j->s->level + k->rank * tl->n_windows;
+    const double *norm = norms_of(k->j, k->rank), *level = levels_of(k->j, k->rank);
     for (size_t w = 0; w < k->end; w++) {
         size_t prev = SIZE_MAX, seen = 0;
         k->hit = false;
@@ -277,10 +298,12 @@ static bool find_limits(const job *j, size_t first, size_t n, limits *out) {
     if (n < SR_MIN_HISTORY) return true;
     for (size_t i = 0; i < n; i++) v[i] = v[i] > RESIDUAL_FLOOR ? log(v[i]) : log(RESIDUAL_FLOOR);
     sr_spread all = sr_stats_spread_scratch(v, n);
-    double half = all.q3 - all.median;
+    /* a spread of few values may be too small by chance: one standard error is added (that of a quartile range
+     * or a MAD is about 1/sqrt(n) of it) */
+    double sure = 1.0 + 1.0 / sqrt((double)n), half = all.q3 - all.median;
     lim.spread = exp(all.median + half) - exp(all.median - half);
-    lim.iqr = exp(all.median + j->opts->iqr_mult * 2.0 * half);
-    lim.mad = exp(all.median + j->opts->mad_mult * all.mad);
+    lim.iqr = exp(all.median + j->opts->iqr_mult * sure * 2.0 * half);
+    lim.mad = exp(all.median + j->opts->mad_mult * sure * all.mad);
     double statistical = lim.iqr < lim.mad ? lim.iqr : lim.mad;
     if (statistical > lim.least) lim.least = statistical;
     *out = lim;
@@ -307,7 +330,8 @@ sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_
     job j = {ds, tl, opts, target, s};
     for (size_t r = 0; r < ds->n_ranks; r++) {
         (void)sr_dataset_series(ds, r, target, s->norm + r * ds->n_points);
-        find_levels(tl, s->norm + r * ds->n_points, s->level + r * tl->n_windows);
+        sr_phase1_turns(tl, s->norm + r * ds->n_points, s->turn + r * ds->n_points);
+        find_levels(tl, norms_of(&j, r), turns_of(&j, r), s->level + r * tl->n_windows);
     }
     for (size_t w = 0; w < tl->n_windows; w++) s->move[w] = (double)NAN; /* not worked out yet */
     for (size_t r = 0; r < ds->n_ranks; r++)

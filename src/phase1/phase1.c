@@ -35,6 +35,7 @@ static void scratch_fini(sr_scratch *s) {
     free(s->move);
     free(s->tmp);
     free(s->pooled);
+    free(s->turn);
 }
 
 static sr_status judge_block(void *ctx, size_t index, sr_err *err) {
@@ -44,9 +45,11 @@ static sr_status judge_block(void *ctx, size_t index, sr_err *err) {
     size_t cells = ds->n_ranks * ds->n_points;
     sr_scratch s = {malloc((cells + 1) * sizeof(double)), malloc((ds->n_ranks * tl->n_windows + 1) * sizeof(double)),
                     malloc((tl->n_windows + 1) * sizeof(double)), malloc((ds->n_ranks + 1) * sizeof(double)),
-                    malloc((cells + 1) * sizeof(double))};
+                    malloc((cells + 1) * sizeof(double)), malloc((cells + 1) * sizeof(int32_t))};
     sr_status st = SR_OK;
-    if (s.norm == NULL || s.level == NULL || s.move == NULL || s.tmp == NULL || s.pooled == NULL) st = sr_fail_mem(err);
+    if (s.norm == NULL || s.level == NULL || s.move == NULL || s.tmp == NULL || s.pooled == NULL ||
+        s.turn == NULL)
+        st = sr_fail_mem(err);
     for (size_t t = index * BLOCK; st == SR_OK && t < ds->n_targets && t < (index + 1) * BLOCK; t++)
         st = sr_phase1_judge(ds, tl, &j->r->opts, t, &s, &j->found[index], &j->unjudged[index], err);
     scratch_fini(&s);
@@ -90,6 +93,7 @@ sr_status sr_phase1_run(const sr_dataset *ds, const sr_phase1_opts *opts, sr_pha
     sr_warnings_merge(&r->warnings, &ds->warnings);
     st = sr_phase1_timeline(ds, r->arena, &r->timeline, &r->warnings, err);
     if (st == SR_OK) st = sr_phase1_growth(ds, r->arena, &r->timeline, err);
+    r->timeline.resolution = sr_phase1_resolution(ds);
     if (st != SR_OK) goto out;
     if (ds->format == SR_FORMAT_DUMP && r->timeline.n_windows <= 1)
         st = sr_phase1_dump_single(ds, &r->timeline, &r->opts, &found, err);

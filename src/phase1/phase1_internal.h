@@ -23,16 +23,24 @@ sr_status sr_phase1_timeline(const sr_dataset *ds, sr_arena *arena, sr_timeline 
 /* accumulation.c: growth curve of a window; how much one point added. */
 sr_status sr_phase1_growth(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl, sr_err *err);
 
-/* The contribution of point p given the last recorded point before it in the window (prev == SIZE_MAX: none),
- * and the contribution one micro batch of norm 1 would make there.  Norms are cumulative and gradients of
- * different micro batches are nearly orthogonal, so squares add: sqrt(a_p^2 - a_prev^2). */
+/* How many micro batches have contributed at each point, less one; -1: none yet.  A norm that stays the same to the last
+ * bit received nothing (an expert without tokens), and zero is nothing.  Micro steps missing from the recording count.
+ * turn[n_points]. */
+void sr_phase1_turns(const sr_timeline *tl, const double *norm, int32_t *turn);
+
+/* What a point adds to the last recorded one before it in its window (turn_before -1: none, or nothing yet), and what a
+ * micro batch of norm 1 would add there.  Norms are cumulative and gradients of different micro batches are nearly
+ * orthogonal, so squares add: sqrt(norm^2 - before^2). */
 typedef struct {
     double contribution, expected;
 } sr_increment;
-sr_increment sr_phase1_increment(const sr_timeline *tl, const double *norm, size_t prev, size_t p);
+sr_increment sr_phase1_increment(const sr_timeline *tl, double before, int32_t turn_before, double norm, int32_t turn);
 
-/* The norm of one micro batch that explains the cumulative norm at point p. */
-double sr_phase1_level(const sr_timeline *tl, const double *norm, size_t p);
+/* The norm of one micro batch that explains a cumulative norm. */
+double sr_phase1_level(const sr_timeline *tl, double norm, int32_t turn);
+
+/* One unit of the last decimal the source wrote, 0 when values have full precision. */
+double sr_phase1_resolution(const sr_dataset *ds);
 
 /* backward_order.c: rank of each target in the backward pass, 0 = first (deepest layer).  order[n_targets]. */
 sr_status sr_phase1_backward_order(const sr_dataset *ds, sr_arena *arena, const uint32_t **order, sr_err *err);
@@ -55,6 +63,7 @@ typedef struct {
     double *move;   /* [n_windows] what all ranks did together */
     double *tmp;    /* [n_ranks] */
     double *pooled; /* [n_ranks * n_points] residuals */
+    int32_t *turn;  /* [n_ranks][n_points], see sr_phase1_turns */
 } sr_scratch;
 sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_phase1_opts *opts, size_t target,
                           sr_scratch *s, sr_anomaly_list *out, size_t *unjudged, sr_err *err);

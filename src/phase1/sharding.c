@@ -84,10 +84,11 @@ static bool grows_like_a_sum(const sr_dataset *ds, votes *v, const size_t *start
         for (size_t w = 0; w < n; w++) {
             size_t a = start[w], b = (w + 1 < n ? start[w + 1] : v->n) - 1;
             if (b <= a || !sr_usable(v->norm[a]) || !sr_usable(v->norm[b])) continue;
-            if (w == 0 && n > 2) continue; /* may begin in the middle of a window */
             double least = 0.6 * 0.5 * log((double)(b - a + 1));
-            all++;
-            ok += log(v->norm[b] / v->norm[a]) >= least;
+            if (w > 0) { /* the first one may begin in the middle of a window: its rise says little */
+                all++;
+                ok += log(v->norm[b] / v->norm[a]) >= least;
+            }
             if (b + 1 < v->n && sr_usable(v->norm[b + 1])) {
                 all++;
                 ok += log(v->norm[b] / v->norm[b + 1]) >= least;

@@ -195,6 +195,31 @@ static void test_nothing_wrong_null_coordinate(void **state) {
     run_free(r);
 }
 
+/* Tokens reach the expert in one micro step out of four. */
+static double expert_rests_inside_the_window(int opt, int rank, int micro, int target) {
+    return target == 3 && (opt + rank + micro) % 4 != 0 ? 0.0 : 1.0;
+}
+
+static void test_expert_that_is_zero_three_micro_steps_out_of_four_is_no_anomaly(void **state) {
+    (void)state;
+    assert_clean((run_spec){.factor = expert_rests_inside_the_window}, 90);
+}
+
+/* Norms that read 0.0 because they were rounded to six digits, then a few that do not. */
+static double rounded(int opt, int rank, int micro, int target, double norm) {
+    (void)opt;
+    (void)rank;
+    (void)micro;
+    return target == 1 ? round(norm * 1e6) / 1e6 : norm;
+}
+
+static const double tiny_base[] = {0.1, 4e-7, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+
+static void test_tiny_gradients_rounded_to_six_digits_are_no_anomaly(void **state) {
+    (void)state;
+    assert_clean((run_spec){.record = rounded, .base = tiny_base}, 60);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noise_is_no_anomaly),
@@ -213,6 +238,8 @@ int main(void) {
         cmocka_unit_test(test_one_rank_alone_is_no_anomaly),
         cmocka_unit_test(test_short_runs_are_no_anomaly),
         cmocka_unit_test(test_nothing_wrong_null_coordinate),
+        cmocka_unit_test(test_expert_that_is_zero_three_micro_steps_out_of_four_is_no_anomaly),
+        cmocka_unit_test(test_tiny_gradients_rounded_to_six_digits_are_no_anomaly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

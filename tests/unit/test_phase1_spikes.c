@@ -378,6 +378,17 @@ static void test_top_keeps_the_first_and_the_largest(void **state) {
     }
 }
 
+static void test_spike_of_12x_late_in_windows_that_began_50x_higher(void **state) {
+    (void)state;
+    run_spec s = {.ranks = 4, .layers = 3, .steps = 48, .window = 4, .rho = 0.25, .warmup = 50.0};
+    run_hit(&s, 40, 3, 2, 2, 12.0);
+    EACH_SEED(s) {
+        run *r = run_new(&s);
+        run_assert_root(r, 40, 3, 2, run_name(&s, 2));
+        run_free(r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_spike_at_each_step),
@@ -401,6 +412,7 @@ int main(void) {
         cmocka_unit_test(test_rank_of_the_last_stage_first),
         cmocka_unit_test(test_multipliers_move_the_threshold),
         cmocka_unit_test(test_top_keeps_the_first_and_the_largest),
+        cmocka_unit_test(test_spike_of_12x_late_in_windows_that_began_50x_higher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

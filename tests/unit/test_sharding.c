@@ -381,6 +381,11 @@ static void test_one_point(void **state) {
     run_free(r);
 }
 
+static void test_short_sequence_starting_inside_a_window(void **state) {
+    (void)state;
+    check_short_sequence(4, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_step_level_noise_is_no_window),
@@ -409,6 +414,7 @@ int main(void) {
         cmocka_unit_test(test_dump_steps_are_never_folded),
         cmocka_unit_test(test_empty_dataset),
         cmocka_unit_test(test_one_point),
+        cmocka_unit_test(test_short_sequence_starting_inside_a_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
