@@ -43,11 +43,11 @@ typedef struct {
 typedef struct {
     const job *j;
     size_t rank;
-    const limits *lim; /* NULL in the first pass: anything beyond SR_MIN_RATIO */
+    const limits *lim; /* NULL in a first look: anything beyond SR_MIN_RATIO, up to the first finding */
     sr_anomaly_list *out;
     sr_running_median past; /* levels of the normal windows before */
     stretch run;
-    double *residuals; /* contribution / baseline of the points before the first finding; NULL in the second pass */
+    double *residuals; /* contribution / baseline of the points before the first finding; NULL: not wanted */
     size_t n_residuals;
     size_t end;        /* windows to walk */
     size_t unjudged;
@@ -266,36 +266,33 @@ static bool walk_series(walk *k) {
         if (seen == 0) continue;
         if (!k->hit) k->run.active = false;
         if (!k->hit && sr_usable(level[w])) sr_running_median_push(&k->past, level[w]);
+        if (k->found && k->lim == NULL) break; /* a first look is over */
     }
     return true;
 }
 
 /* ---- the spread ---- */
 
-/* Residuals of all ranks before window `end`, for a series that has too few of its own. False: memory is out. */
-static bool pool_residuals(const job *j, size_t end, size_t *n) {
-    sr_anomaly_list none = {0};
-    bool ok = true;
-    *n = 0;
-    for (size_t r = 0; ok && r < j->ds->n_ranks; r++) {
-        walk k = {.j = j, .rank = r, .out = &none, .residuals = j->s->pooled + *n, .end = end};
-        ok = walk_series(&k);
-        *n += k.n_residuals;
-        none.n = 0;
-    }
-    free(none.items);
+/* A first look at one rank: the window of its first value beyond SR_MIN_RATIO (n_windows: none), and how many
+ * residuals before it were put into `residuals` (NULL: none wanted). False: memory is out. */
+static bool first_look(const job *j, size_t rank, size_t end, double *residuals, size_t *n, size_t *first, size_t *unjudged) {
+    sr_anomaly_list found = {0};
+    walk k = {.j = j, .rank = rank, .out = &found, .residuals = residuals, .end = end};
+    bool ok = walk_series(&k);
+    *first = found.n > 0 ? found.items[0].window : j->tl->n_windows;
+    *n = k.n_residuals;
+    *unjudged += k.unjudged;
+    free(found.items);
     return ok;
 }
 
 /* The IQR is taken as twice its upper half: micro steps whose gradients cancel part of the sum leave a long lower
  * tail that says nothing about how large a spike is.  The MAD is the usual one: it alone stands a plateau of up to
  * half the run. */
-static bool find_limits(const job *j, size_t first, size_t n, limits *out) {
+static limits find_limits(const job *j, size_t n) {
     limits lim = {(double)INFINITY, (double)INFINITY, sr_absent_value(), SR_MIN_RATIO};
     double *v = j->s->pooled;
-    if (n < MIN_SPREAD && !pool_residuals(j, first + 1, &n)) return false;
-    *out = lim;
-    if (n < SR_MIN_HISTORY) return true;
+    if (n < SR_MIN_HISTORY) return lim;
     for (size_t i = 0; i < n; i++) v[i] = v[i] > RESIDUAL_FLOOR ? log(v[i]) : log(RESIDUAL_FLOOR);
     sr_spread all = sr_stats_spread_scratch(v, n);
     /* a spread of few values may be too small by chance: one standard error is added (that of a quartile range
@@ -306,35 +303,52 @@ static bool find_limits(const job *j, size_t first, size_t n, limits *out) {
     lim.mad = exp(all.median + j->opts->mad_mult * sure * all.mad);
     double statistical = lim.iqr < lim.mad ? lim.iqr : lim.mad;
     if (statistical > lim.least) lim.least = statistical;
-    *out = lim;
+    return lim;
+}
+
+/* Limits from the residuals of all ranks before the first finding on any of them: what follows may be propagation. */
+static bool pooled_limits(const job *j, size_t end, limits *out) {
+    size_t all = 0, n, first, ignored = 0;
+    for (size_t r = 0; r < j->ds->n_ranks; r++) {
+        if (!first_look(j, r, end, j->s->pooled + all, &n, &first, &ignored)) return false;
+        all += n;
+    }
+    *out = find_limits(j, all);
     return true;
 }
 
-/* Two passes: most series have nothing beyond SR_MIN_RATIO and cost one walk; the spread is only worked out for
- * the others. */
-static bool judge_series(const job *j, size_t rank, sr_anomaly_list *out, size_t *unjudged) {
-    size_t before = out->n;
-    walk k = {.j = j, .rank = rank, .out = out, .residuals = j->s->pooled, .end = j->tl->n_windows};
-    if (!walk_series(&k)) return false;
-    *unjudged += k.unjudged;
-    if (out->n == before) return true;
-    limits lim;
-    if (!find_limits(j, out->items[before].window, k.n_residuals, &lim)) return false;
-    out->n = before;
-    walk again = {.j = j, .rank = rank, .out = out, .lim = &lim, .end = j->tl->n_windows};
-    return walk_series(&again);
+/* Judge the ranks that a first look found something on; most series have nothing beyond SR_MIN_RATIO and cost that one
+ * look. first[r]: window of the first value beyond it. */
+static bool judge_ranks(const job *j, const size_t *first, sr_anomaly_list *out) {
+    size_t earliest = j->tl->n_windows, n, again, ignored = 0;
+    for (size_t r = 0; r < j->ds->n_ranks; r++)
+        if (first[r] < earliest) earliest = first[r];
+    limits pooled;
+    bool ok = earliest == j->tl->n_windows || pooled_limits(j, earliest + 1, &pooled);
+    for (size_t r = 0; ok && r < j->ds->n_ranks; r++) {
+        if (first[r] == j->tl->n_windows) continue;
+        ok = first_look(j, r, first[r] + 1, j->s->pooled, &n, &again, &ignored);
+        limits own = n >= MIN_SPREAD ? find_limits(j, n) : pooled;
+        walk k = {.j = j, .rank = r, .out = out, .lim = &own, .end = j->tl->n_windows};
+        ok = ok && walk_series(&k);
+    }
+    return ok;
 }
 
 sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_phase1_opts *opts, size_t target,
                           sr_scratch *s, sr_anomaly_list *out, size_t *unjudged, sr_err *err) {
     job j = {ds, tl, opts, target, s};
+    bool ok = true;
     for (size_t r = 0; r < ds->n_ranks; r++) {
         (void)sr_dataset_series(ds, r, target, s->norm + r * ds->n_points);
-        sr_phase1_turns(tl, s->norm + r * ds->n_points, s->turn + r * ds->n_points);
+        sr_phase1_turns(tl, norms_of(&j, r), s->turn + r * ds->n_points);
         find_levels(tl, norms_of(&j, r), turns_of(&j, r), s->level + r * tl->n_windows);
     }
     for (size_t w = 0; w < tl->n_windows; w++) s->move[w] = (double)NAN; /* not worked out yet */
-    for (size_t r = 0; r < ds->n_ranks; r++)
-        if (sr_dataset_has(ds, r, target) && !judge_series(&j, r, out, unjudged)) return sr_fail_mem(err);
-    return SR_OK;
+    for (size_t r = 0, n; ok && r < ds->n_ranks; r++) {
+        s->first[r] = tl->n_windows;
+        if (sr_dataset_has(ds, r, target)) ok = first_look(&j, r, tl->n_windows, NULL, &n, &s->first[r], unjudged);
+    }
+    ok = ok && judge_ranks(&j, s->first, out);
+    return ok ? SR_OK : sr_fail_mem(err);
 }

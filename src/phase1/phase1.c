@@ -36,6 +36,7 @@ static void scratch_fini(sr_scratch *s) {
     free(s->tmp);
     free(s->pooled);
     free(s->turn);
+    free(s->first);
 }
 
 static sr_status judge_block(void *ctx, size_t index, sr_err *err) {
@@ -45,10 +46,10 @@ static sr_status judge_block(void *ctx, size_t index, sr_err *err) {
     size_t cells = ds->n_ranks * ds->n_points;
     sr_scratch s = {malloc((cells + 1) * sizeof(double)), malloc((ds->n_ranks * tl->n_windows + 1) * sizeof(double)),
                     malloc((tl->n_windows + 1) * sizeof(double)), malloc((ds->n_ranks + 1) * sizeof(double)),
-                    malloc((cells + 1) * sizeof(double)), malloc((cells + 1) * sizeof(int32_t))};
+                    malloc((cells + 1) * sizeof(double)), malloc((cells + 1) * sizeof(int32_t)), malloc((ds->n_ranks + 1) * sizeof(size_t))};
     sr_status st = SR_OK;
     if (s.norm == NULL || s.level == NULL || s.move == NULL || s.tmp == NULL || s.pooled == NULL ||
-        s.turn == NULL)
+        s.turn == NULL || s.first == NULL)
         st = sr_fail_mem(err);
     for (size_t t = index * BLOCK; st == SR_OK && t < ds->n_targets && t < (index + 1) * BLOCK; t++)
         st = sr_phase1_judge(ds, tl, &j->r->opts, t, &s, &j->found[index], &j->unjudged[index], err);

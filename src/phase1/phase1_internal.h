@@ -64,6 +64,7 @@ typedef struct {
     double *tmp;    /* [n_ranks] */
     double *pooled; /* [n_ranks * n_points] residuals */
     int32_t *turn;  /* [n_ranks][n_points], see sr_phase1_turns */
+    size_t *first;  /* [n_ranks] */
 } sr_scratch;
 sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_phase1_opts *opts, size_t target,
                           sr_scratch *s, sr_anomaly_list *out, size_t *unjudged, sr_err *err);
