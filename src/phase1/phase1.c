@@ -20,11 +20,13 @@ const char *sr_trigger_name(sr_trigger t) {
     return "unknown";
 }
 
-/* Targets are independent; a job takes a block of them, so that neighbouring columns share cache lines. */
+/* Targets are independent.  They are cut into blocks of neighbours, which share cache lines; a worker takes every
+ * n-th block and keeps its buffers. */
 enum { BLOCK = 8 };
 
 typedef struct {
     const sr_phase1_result *r;
+    size_t workers, blocks;
     sr_anomaly_list *found; /* one a block */
     size_t *unjudged;       /* one a block */
 } judging;
@@ -39,39 +41,43 @@ static void scratch_fini(sr_scratch *s) {
     free(s->first);
 }
 
-static sr_status judge_block(void *ctx, size_t index, sr_err *err) {
+static bool scratch_init(sr_scratch *s, size_t ranks, size_t points, size_t windows) {
+    size_t cells = ranks * points + 1;
+    *s = (sr_scratch){malloc(cells * sizeof(double)), malloc((ranks * windows + 1) * sizeof(double)),
+                      malloc((windows + 1) * sizeof(double)), malloc((ranks + 1) * sizeof(double)),
+                      malloc(cells * sizeof(double)), malloc(cells * sizeof(int32_t)), malloc((ranks + 1) * sizeof(size_t))};
+    return s->norm != NULL && s->level != NULL && s->move != NULL && s->tmp != NULL && s->pooled != NULL &&
+           s->turn != NULL && s->first != NULL;
+}
+
+static sr_status judge_blocks(void *ctx, size_t worker, sr_err *err) {
     judging *j = ctx;
     const sr_dataset *ds = j->r->ds;
     const sr_timeline *tl = &j->r->timeline;
-    size_t cells = ds->n_ranks * ds->n_points;
-    sr_scratch s = {malloc((cells + 1) * sizeof(double)), malloc((ds->n_ranks * tl->n_windows + 1) * sizeof(double)),
-                    malloc((tl->n_windows + 1) * sizeof(double)), malloc((ds->n_ranks + 1) * sizeof(double)),
-                    malloc((cells + 1) * sizeof(double)), malloc((cells + 1) * sizeof(int32_t)), malloc((ds->n_ranks + 1) * sizeof(size_t))};
-    sr_status st = SR_OK;
-    if (s.norm == NULL || s.level == NULL || s.move == NULL || s.tmp == NULL || s.pooled == NULL ||
-        s.turn == NULL || s.first == NULL)
-        st = sr_fail_mem(err);
-    for (size_t t = index * BLOCK; st == SR_OK && t < ds->n_targets && t < (index + 1) * BLOCK; t++)
-        st = sr_phase1_judge(ds, tl, &j->r->opts, t, &s, &j->found[index], &j->unjudged[index], err);
+    sr_scratch s;
+    sr_status st = scratch_init(&s, ds->n_ranks, ds->n_points, tl->n_windows) ? SR_OK : sr_fail_mem(err);
+    for (size_t b = worker; st == SR_OK && b < j->blocks; b += j->workers)
+        for (size_t t = b * BLOCK; st == SR_OK && t < ds->n_targets && t < (b + 1) * BLOCK; t++)
+            st = sr_phase1_judge(ds, tl, &j->r->opts, t, &s, &j->found[b], &j->unjudged[b], err);
     scratch_fini(&s);
     return st;
 }
 
+static bool append(sr_anomaly_list *to, const sr_anomaly_list *from) {
+    if (from->n == 0) return true;
+    if (!SR_GROW(to, to->n + from->n)) return false;
+    memcpy(to->items + to->n, from->items, from->n * sizeof *to->items);
+    to->n += from->n;
+    return true;
+}
+
 static sr_status judge_all(sr_phase1_result *r, sr_anomaly_list *found, sr_err *err) {
-    size_t blocks = (r->ds->n_targets + BLOCK - 1) / BLOCK;
-    judging j = {r, calloc(blocks + 1, sizeof *j.found), calloc(blocks + 1, sizeof *j.unjudged)};
+    size_t blocks = (r->ds->n_targets + BLOCK - 1) / BLOCK, workers = sr_parallel_threads(r->opts.threads, blocks);
+    judging j = {r, workers, blocks, calloc(blocks + 1, sizeof *j.found), calloc(blocks + 1, sizeof *j.unjudged)};
     sr_status st = j.found == NULL || j.unjudged == NULL ? sr_fail_mem(err) : SR_OK;
-    if (st == SR_OK) st = sr_parallel(blocks, r->opts.threads, judge_block, &j, err);
+    if (st == SR_OK) st = sr_parallel(workers, r->opts.threads, judge_blocks, &j, err);
     for (size_t b = 0; j.found != NULL && b < blocks; b++) {
-        size_t n = j.found[b].n;
-        if (st == SR_OK && n > 0) {
-            if (SR_GROW(found, found->n + n)) {
-                memcpy(found->items + found->n, j.found[b].items, n * sizeof *found->items);
-                found->n += n;
-            } else {
-                st = sr_fail_mem(err);
-            }
-        }
+        if (st == SR_OK && !append(found, &j.found[b])) st = sr_fail_mem(err);
         free(j.found[b].items);
         if (j.unjudged != NULL) r->n_unjudged += j.unjudged[b];
     }

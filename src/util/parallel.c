@@ -39,14 +39,19 @@ static void *work(void *arg) {
     }
 }
 
-sr_status sr_parallel(size_t n, unsigned threads, sr_job job, void *ctx, sr_err *err) {
-    enum { MAX_THREADS = 256 };
+enum { MAX_THREADS = 256 };
+
+unsigned sr_parallel_threads(unsigned threads, size_t n) {
     if (threads == 0) {
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
         threads = cpus > 0 ? (unsigned)cpus : 1;
     }
     if (threads > MAX_THREADS) threads = MAX_THREADS;
-    if (threads > n) threads = n > 0 ? (unsigned)n : 1;
+    return threads <= n ? threads : n > 0 ? (unsigned)n : 1;
+}
+
+sr_status sr_parallel(size_t n, unsigned threads, sr_job job, void *ctx, sr_err *err) {
+    threads = sr_parallel_threads(threads, n);
     pool p = {.n = n, .failed_at = n, .job = job, .ctx = ctx};
     if (pthread_mutex_init(&p.lock, NULL) != 0) return sr_fail_mem(err);
     pthread_t ids[MAX_THREADS];
