@@ -67,7 +67,7 @@ typedef struct {
     bool is_grad;                        /* parameters_grad */
     bool container;                      /* other operators run inside it */
     int32_t call;                        /* micro batch */
-    int32_t turn;                        /* of an API in its module call */
+    int32_t turn;                        /* of an API in its module call, without one in its micro batch */
     size_t first, n;                     /* tensors[first .. first+n) */
     uint32_t begin, end;                 /* place in execution order: its inputs, its outputs */
     bool in_flag, out_flag, compared;    /* any input, any output diverged; any tensor compared */

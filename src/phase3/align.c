@@ -90,15 +90,87 @@ static void make_key(sr_phase3_result *r, int g, size_t i, key *k, bool *failed)
     k->nth = h->nth;
 }
 
-/* ---- tensors ---- */
+/* ---- units ---- */
 
-static bool add_tensors(sr_phase3_result *r, sr_unit *u, size_t *cap) {
+typedef struct {
+    sr_phase3_result *r;
+    size_t cap_units, cap_tensors;
+    int32_t *batch[SR_N_GROUPS], *turn[SR_N_GROUPS]; /* one an entry, for APIs that no module holds */
+} aligning;
+
+static int32_t nth_of(const sr_dump_entry *e) { return e->nth > 0 ? e->nth : 0; }
+
+static bool is_module_call(const sr_dump_entry *e) {
+    return e->op->kind == SR_OP_MODULE && !e->recompute && (e->direction == SR_DIR_FORWARD || e->direction == SR_DIR_BACKWARD);
+}
+
+/* The micro batch of an API that no module holds is that of the modules around it: of the one before it in the same
+ * direction, or of the one after it where the other direction has run between.  Its own number says nothing. */
+static void list_batches(const sr_dump *d, int32_t *out) {
+    int32_t last[SR_DIR_PARAM_GRAD + 1] = {0}, next[SR_DIR_PARAM_GRAD + 1] = {-1, -1, -1, -1};
+    uint8_t before = SR_DIR_NONE;
+    for (size_t i = 0; i < d->n_entries; i++) {
+        const sr_dump_entry *e = &d->entries[i];
+        if (is_module_call(e)) last[before = e->direction] = nth_of(e);
+        out[i] = before == e->direction ? last[before] : -1 - last[e->direction]; /* below 0: unless one follows */
+    }
+    for (size_t i = d->n_entries; i-- > 0;) {
+        const sr_dump_entry *e = &d->entries[i];
+        if (is_module_call(e)) next[e->direction] = nth_of(e);
+        if (out[i] < 0) out[i] = next[e->direction] >= 0 ? next[e->direction] : -1 - out[i];
+    }
+}
+
+/* Which call of its operator in the micro batch an entry is; a backward is as its forward. */
+static bool list_turns(const sr_dump *d, const int32_t *batch, int32_t *out) {
+    typedef struct {
+        int32_t batch, call; /* the first call of that batch */
+    } base;
+    base *op = malloc((d->n_ops + 1) * sizeof *op);
+    if (op == NULL) return false;
+    for (size_t i = 0; i <= d->n_ops; i++) op[i] = (base){-1, 0};
+    for (size_t i = 0; i < d->n_entries; i++) {
+        const sr_dump_entry *e = &d->entries[i], *f = NULL;
+        base *b = &op[e->op->index];
+        if (e->direction == SR_DIR_BACKWARD) f = sr_dump_find_call(d, e->op, SR_DIR_FORWARD, e->call);
+        if (f != NULL && f < e) {
+            out[i] = out[f - d->entries];
+            continue;
+        }
+        if (b->batch != batch[i]) *b = (base){batch[i], e->call};
+        out[i] = e->call > b->call ? e->call - b->call : 0;
+    }
+    free(op);
+    return true;
+}
+
+static bool list_calls(aligning *a, int g) {
+    const sr_dump *d = a->r->dump[g];
+    a->batch[g] = malloc((d->n_entries + 1) * sizeof *a->batch[g]);
+    a->turn[g] = malloc((d->n_entries + 1) * sizeof *a->turn[g]);
+    if (a->batch[g] == NULL || a->turn[g] == NULL) return false;
+    list_batches(d, a->batch[g]);
+    return list_turns(d, a->batch[g], a->turn[g]);
+}
+
+static void set_call(const aligning *a, int g, size_t turn, sr_unit *u) {
+    size_t at = (size_t)(u->e[g] - a->r->dump[g]->entries);
+    bool free_api = u->op->kind == SR_OP_API && u->holder == NULL;
+    u->call = u->is_grad                 ? 0
+              : free_api                 ? a->batch[g][at]
+              : u->op->kind == SR_OP_API ? nth_of(u->holder)
+                                         : nth_of(u->e[g]);
+    u->turn = free_api ? a->turn[g][at] : (int32_t)turn;
+}
+
+static bool add_tensors(aligning *a, sr_unit *u) {
+    sr_phase3_result *r = a->r;
     int first = u->e[SR_A] != NULL ? SR_A : SR_B;
     const sr_dump *d = r->dump[first];
     u->first = r->n_tensors;
     for (size_t i = 0; i < u->e[first]->n_tensors; i++) {
         const sr_dump_tensor *t = &d->tensors[u->e[first]->first_tensor + i];
-        if (!sr_grow((void **)&r->tensors, cap, r->n_tensors + 1, sizeof *r->tensors)) return false;
+        if (!sr_grow((void **)&r->tensors, &a->cap_tensors, r->n_tensors + 1, sizeof *r->tensors)) return false;
         sr_tensor_cmp *c = &r->tensors[r->n_tensors++];
         memset(c, 0, sizeof *c);
         for (int g = 0; g < SR_N_GROUPS; g++) {
@@ -110,12 +182,12 @@ static bool add_tensors(sr_phase3_result *r, sr_unit *u, size_t *cap) {
     return true;
 }
 
-static bool add_unit(sr_phase3_result *r, const sr_dump_entry *const e[SR_N_GROUPS], size_t turn, size_t *cap_units,
-                     size_t *cap_tensors) {
+static bool add_unit(aligning *a, const sr_dump_entry *const e[SR_N_GROUPS], size_t turn) {
+    sr_phase3_result *r = a->r;
     if (e[SR_A] == NULL && e[SR_B] == NULL) return true; /* the control group alone has it: nothing to judge */
     int g = e[SR_A] != NULL ? SR_A : SR_B;
     if (e[SR_A] == NULL || e[SR_B] == NULL) r->n_unaligned++;
-    if (!sr_grow((void **)&r->units, cap_units, r->n_units + 1, sizeof *r->units)) return false;
+    if (!sr_grow((void **)&r->units, &a->cap_units, r->n_units + 1, sizeof *r->units)) return false;
     sr_unit *u = &r->units[r->n_units++];
     memset(u, 0, sizeof *u);
     memcpy(u->e, e, sizeof u->e);
@@ -124,15 +196,13 @@ static bool add_unit(sr_phase3_result *r, const sr_dump_entry *const e[SR_N_GROU
     u->place = u->op->kind == SR_OP_API && u->holder != NULL ? u->holder->op : u->op;
     u->is_grad = e[g]->direction == SR_DIR_PARAM_GRAD;
     u->pass = e[g]->direction == SR_DIR_FORWARD ? SR_FWD : SR_BWD;
-    u->call = u->is_grad ? 0 : u->op->kind == SR_OP_API && u->holder != NULL ? u->holder->nth : e[g]->nth;
-    if (u->call < 0) u->call = 0;
-    u->turn = (int32_t)turn;
-    return add_tensors(r, u, cap_tensors);
+    set_call(a, g, turn, u);
+    return add_tensors(a, u);
 }
 
 /* All keys k[0..n) are one operator call by name; turns within it pair up in order. Of parameters_grad, which
  * accumulates, the last one of each side counts. */
-static bool pair_up(sr_phase3_result *r, const key *k, size_t n, size_t *cap_units, size_t *cap_tensors) {
+static bool pair_up(aligning *a, const key *k, size_t n) {
     size_t first[SR_N_GROUPS], count[SR_N_GROUPS] = {0}, turns = 0;
     for (size_t i = 0; i < n; i++) {
         if (count[k[i].group]++ == 0) first[k[i].group] = i;
@@ -142,18 +212,21 @@ static bool pair_up(sr_phase3_result *r, const key *k, size_t n, size_t *cap_uni
     for (size_t turn = 0; turn < (grad ? 1 : turns); turn++) {
         const sr_dump_entry *e[SR_N_GROUPS] = {NULL, NULL, NULL, NULL};
         for (int g = 0; g < SR_N_GROUPS; g++)
-            if (turn < count[g]) e[g] = &r->dump[g]->entries[k[first[g] + (grad ? count[g] - 1 : turn)].entry];
-        if (!add_unit(r, e, turn, cap_units, cap_tensors)) return false;
+            if (turn < count[g]) e[g] = &a->r->dump[g]->entries[k[first[g] + (grad ? count[g] - 1 : turn)].entry];
+        if (!add_unit(a, e, turn)) return false;
     }
     return true;
 }
 
 sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err) {
-    size_t total = 0, n = 0, cap_units = 0, cap_tensors = 0;
+    aligning a = {.r = r};
+    size_t total = 0, n = 0;
     bool failed = false;
     for (int g = 0; g < SR_N_GROUPS; g++) total += r->dump[g] != NULL ? r->dump[g]->n_entries : 0;
     key *k = malloc((total + 1) * sizeof *k);
-    if (k == NULL) return sr_fail_mem(err);
+    for (int g = 0; g < SR_N_GROUPS; g++)
+        failed = failed || (r->dump[g] != NULL && !list_calls(&a, g));
+    if (k == NULL || failed) goto out;
     for (int g = 0; g < SR_N_GROUPS; g++)
         for (size_t i = 0; r->dump[g] != NULL && i < r->dump[g]->n_entries; i++) {
             const sr_dump_entry *e = &r->dump[g]->entries[i];
@@ -168,9 +241,15 @@ sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err) {
     for (size_t i = 0; !failed && i < n;) {
         size_t end = i + 1;
         while (end < n && cmp_base(&k[i], &k[end]) == 0) end++;
-        failed = !pair_up(r, k + i, end - i, &cap_units, &cap_tensors);
+        failed = !pair_up(&a, k + i, end - i);
         i = end;
     }
+out:
+    failed = failed || k == NULL;
     free(k);
+    for (int g = 0; g < SR_N_GROUPS; g++) {
+        free(a.batch[g]);
+        free(a.turn[g]);
+    }
     return failed ? sr_fail_mem(err) : SR_OK;
 }

@@ -56,7 +56,16 @@ typedef struct {
 /* The stack of a unit, or NULL outside layers. */
 static const char *stack_of(const sr_unit *u) { return u->place->layer != SR_NO_LAYER ? u->place->stack : NULL; }
 
-static const char *own_label(const sr_unit *u) {
+/* The label outside layers; NULL when memory is out.  An API that no module holds is another place in each of its turns,
+ * or all of them would run where the first one does. */
+static const char *own_label(sr_phase3_result *r, const sr_unit *u) {
+    if (u->place->kind == SR_OP_API) {
+        sr_str b = {0};
+        sr_str_addf(&b, "%s.%d", u->op->raw, (int)u->turn);
+        const char *label = b.failed ? NULL : sr_arena_strdup(r->arena, sr_str_text(&b));
+        sr_str_fini(&b);
+        return label;
+    }
     return u->place->path[0] != '\0' ? u->place->path : u->place->cls[0] != '\0' ? u->place->cls : u->op->norm;
 }
 
@@ -112,7 +121,8 @@ static bool make_layers(sr_phase3_result *r, int ref, const size_t *pos) {
     bool ok = s != NULL && r->layers != NULL && r->unit_layer != NULL;
     for (size_t i = 0; ok && i < r->n_units; i++) {
         const sr_unit *u = &r->units[i];
-        s[i] = (spot){stack_of(u), own_label(u), stack_of(u) != NULL ? u->place->layer : SR_NO_LAYER, 0, i};
+        s[i] = (spot){stack_of(u), own_label(r, u), stack_of(u) != NULL ? u->place->layer : SR_NO_LAYER, 0, i};
+        ok = s[i].label != NULL;
     }
     if (ok) {
         qsort(s, r->n_units, sizeof *s, cmp_identity);
