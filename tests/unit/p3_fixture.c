@@ -66,7 +66,7 @@ static const char *stack_key(const char *stack, int layer, const char *sub, cons
     next = (next + 1) % 8;
     char number[16] = "";
     if (call >= 0) (void)snprintf(number, sizeof number, ".%d", call);
-    (void)snprintf(text[next], sizeof text[next], "Module.%.40s.%d.%.40s.%s%s", stack, layer, sub, direction, number);
+    (void)snprintf(text[next], sizeof text[next], "Module.%.30s.%d.%.60s.%s%s", stack, layer, sub, direction, number);
     return text[next];
 }
 
