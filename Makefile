@@ -25,7 +25,7 @@ UNIT_BINS := $(UNIT_SRCS:%.c=$(BUILD)/%)
 FIXTURES  := $(sort $(wildcard tests/unit/*_fixture.c))
 FIXTURE_OBJS := $(FIXTURES:%.c=$(BUILD)/%.o)
 C_FILES   := $(wildcard src/main.c) $(LIB_SRCS) $(UNIT_SRCS) $(FIXTURES)
-H_FILES   := $(sort $(wildcard include/spikeroot/*.h src/*/*.h tests/unit/*.h))
+H_FILES   := $(sort $(wildcard include/spikeroot/*.h src/*/*.h tests/*/*.h))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wformat=2 -Wstrict-prototypes \
         -Wmissing-prototypes -Wcast-qual -Wvla -Wundef -Wswitch-enum
