@@ -1,5 +1,5 @@
 #!/bin/sh
-# Validates the golden p1.json and p2.json, and fresh output with various options, against docs/schema.
+# Validates the golden p1.json, p2.json and p3.json, and fresh output with various options, against docs/schema.
 #
 # usage: run.sh PROGRAM   (see ../check.sh; without python3-jsonschema the tests are skipped, with a message)
 set -u
@@ -41,7 +41,7 @@ broken() {
     elif "$python" tests/schema/validate.py "$tmp/broken.json" >/dev/null 2>&1; then fail "$1 is accepted"; else pass; fi
 }
 
-for f in testdata/cases/*/p[12].json; do valid "$f" "$f"; done
+for f in testdata/cases/*/p[123].json; do valid "$f" "$f"; done
 
 spike=testdata/cases/grad_inf_skip-db_v1_mbs_micro_false
 steps=testdata/cases/bad_batch-v1
@@ -53,12 +53,25 @@ run 'phase2 with a benchmark' "$tmp/p2b.json" phase2 --npu $steps/p1.json --gpu 
 run 'phase2 --coord' "$tmp/p2c.json" phase2 --phase1 $spike/p1.json \
     --coord opt_step=4,rank=0,micro_step=1,target=decoder.layers.3.mlp.linear_fc1.weight
 
+nan=testdata/cases/nan_fork-L0
+run 'phase3 with a chosen control group' "$tmp/p3.json" phase3 --dump-a $nan/device/step2/rank1 --dump-b $nan/reference/step2/rank1
+run 'phase3 without a control group' "$tmp/p3n.json" phase3 --no-control --dump-a $nan/device/step0/rank1 \
+    --dump-b $nan/reference/step0/rank1
+run 'phase3 on dumps that have little in common' "$tmp/p3m.json" phase3 --no-control --anchors mlp --layer-prefix decoder.layers \
+    --dump-a $nan/device/step2/rank1 --dump-b tests/schema/odd_dump
+
 broken 'an unknown key' 's/"db_path"/"dbpath"/' $spike/p1.json
 broken 'a norm that is a word' 's/"norm": [^,]*/"norm": "big"/' $spike/p1.json
 broken 'another schema version' 's/"schema_version": 1/"schema_version": 2/' $spike/p1.json
 broken 'an unknown trigger' 's/"trigger": "[a-z_+]*"/"trigger": "hunch"/' $spike/p1.json
 broken 'a fractional rank' 's/"rank": [0-9]*/&.5/' $spike/p2.json
 broken 'no reasoning' '/"reasoning"/d' $spike/p2.json
+broken 'an unknown verdict' 's/"verdict": "diverged"/"verdict": "perhaps"/' $nan/p3.json
+broken 'a layer that is a word' 's/"layer": 3,/"layer": "three",/' $nan/p3.json
+broken 'an abnormality that is a word' 's/"anomaly": "NaN"/"anomaly": "large"/' $nan/p3.json
+broken 'no origin' 's/"origin"/"orig"/' $nan/p3.json
+broken 'an unknown metric' 's/"metric": "Norm"/"metric": "Median"/' $nan/p3.json
+broken 'a fractional call' 's/"call": 0/"call": 0.5/' $nan/p3.json
 
 echo "tally $passed $failed 0"
 [ $failed -eq 0 ]
