@@ -87,6 +87,9 @@ static int parse(int argc, char **argv, options *o) {
     }
     const char *const *d = o->request.dir;
     if (optind < argc) return sr_cli_usage("phase3", "'%s': name the dumps with --dump-a and --dump-b", argv[optind]);
+    for (int g = 0; g < SR_N_GROUPS; g++)
+        if (d[g] != NULL && d[g][0] == '\0') return sr_cli_usage("phase3", "--dump-%c: the name is empty", "abcd"[g]);
+    if (o->common.output[0] == '\0') return sr_cli_usage("phase3", "-o: the name is empty");
     if (d[SR_A] == NULL || d[SR_B] == NULL) return sr_cli_usage("phase3", "--dump-a and --dump-b are needed");
     if ((d[SR_C] == NULL) != (d[SR_D] == NULL)) return sr_cli_usage("phase3", "--dump-c and --dump-d go together");
     if (d[SR_C] != NULL && o->request.no_control) return sr_cli_usage("phase3", "--no-control contradicts --dump-c and --dump-d");
@@ -125,6 +128,24 @@ static sr_status load_one(void *ctx, size_t i, sr_err *err) {
     return l->dirs[i] != NULL ? sr_dump_load(l->dirs[i], &l->dump[i], err) : SR_OK;
 }
 
+/* Nothing that was read may be overwritten: the lists, the dumps, and the neighbours that were looked at. */
+static sr_status check_output(const options *o, const sr_phase3_control *control, sr_err *err) {
+    const char *const lists[] = {o->request.phase1, o->request.phase2, o->map};
+    sr_status st = SR_OK;
+    for (size_t i = 0; st == SR_OK && i < sizeof lists / sizeof *lists; i++)
+        if (lists[i] != NULL) st = sr_cli_check_output(o->common.output, lists[i], err);
+    for (int g = 0; st == SR_OK && g < SR_N_GROUPS; g++) {
+        if (o->request.dir[g] != NULL) st = sr_cli_check_output(o->common.output, o->request.dir[g], err);
+        if (st == SR_OK && control->dirs[g] != NULL) st = sr_cli_check_output(o->common.output, control->dirs[g], err);
+    }
+    for (size_t i = 0; st == SR_OK && i < control->n_considered; i++) {
+        const sr_neighbour *x = &control->considered[i];
+        st = sr_cli_check_output(o->common.output, x->dir, err);
+        if (st == SR_OK && x->benchmark_dir != NULL) st = sr_cli_check_output(o->common.output, x->benchmark_dir, err);
+    }
+    return st;
+}
+
 static sr_status write_result(const options *o, sr_phase3_result *r, const sr_phase3_control *control, sr_err *err) {
     sr_status st = SR_OK;
     if (r->has_drilldown) {
@@ -146,10 +167,9 @@ static sr_status analyse(options *o, bool *found, sr_err *err) {
     sr_status st = split_anchors(o, arena, err);
     if (st == SR_OK && o->map != NULL) st = sr_phase3_read_map(o->map, arena, &o->analysis, err);
     if (st == SR_OK) st = sr_phase3_resolve(&o->request, o->threads, arena, &control, err);
+    if (st == SR_OK) st = check_output(o, &control, err);
     l.dirs = control.dirs;
     if (st == SR_OK) st = sr_parallel(SR_N_GROUPS, o->threads, load_one, &l, err);
-    for (int g = 0; st == SR_OK && g < SR_N_GROUPS; g++)
-        if (control.dirs[g] != NULL) st = sr_cli_check_output(o->common.output, control.dirs[g], err);
     if (st == SR_OK) st = sr_phase3_run((const sr_dump *const *)l.dump, &o->analysis, &r, err);
     if (st == SR_OK) {
         *found = r->has_drilldown;

@@ -147,15 +147,20 @@ static sr_status split_path(const char *path, sr_arena *arena, char **dir, char 
     return *dir != NULL ? SR_OK : sr_fail_mem(err);
 }
 
-/* The dump root around a rank's directory: above its step directory, else above itself. */
+static bool begins(const char *name, const char *word) { return strncmp(name, word, strlen(word)) == 0; }
+
+/* The dump root around a rank's directory: above its step directory, else above itself. A directory that is not named as
+ * msProbe names them stands alone: what lies beside it may be anything, the benchmark for one. */
 static sr_status root_of(const char *dir, sr_arena *arena, char **root, sr_err *err) {
     char *above, *base, *step;
     sr_status st = split_path(dir, arena, &above, &base, err);
-    *root = above;
-    if (st != SR_OK || strcmp(above, "/") == 0) return st;
+    if (st != SR_OK) return st;
+    bool alone = !begins(base, "rank") && !begins(base, "proc") && !begins(base, "step");
+    *root = alone ? keep(arena, dir) : above;
+    if (alone || strcmp(above, "/") == 0) return *root != NULL ? SR_OK : sr_fail_mem(err);
     char *higher;
     st = split_path(above, arena, &higher, &step, err);
-    if (st == SR_OK && strncmp(step, "step", 4) == 0) *root = higher;
+    if (st == SR_OK && begins(step, "step")) *root = higher;
     return st;
 }
 
