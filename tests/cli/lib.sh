@@ -27,3 +27,34 @@ skip() {
     echo "$*" >&2
     exit 77
 }
+
+# layers DIR GRAD [LAYER FACTOR]: one rank's dump for phase 3: three layers, gradients of norm GRAD, and from the mlp of
+# LAYER on outputs times FACTOR.
+layers() {
+    mkdir -p "$1"
+    awk -v grad="$2" -v bad="${3:-9}" -v factor="${4:-1}" '
+        function tensor(x) {
+            return sprintf("{\"type\": \"torch.Tensor\", \"dtype\": \"torch.float32\", \"shape\": [10, 10], \"Max\": %.9g, \"Min\": %.9g, \"Mean\": %.9g, \"Norm\": %.9g}", 4 * x, -4 * x, x / 2, 10 * x)
+        }
+        function entry(key, a, b) {
+            printf "%s\n  \"Module.%s\": {\"input_args\": [%s], \"input_kwargs\": {}, \"output\": [%s]}", n++ ? "," : "", key, tensor(a), tensor(b)
+        }
+        BEGIN {
+            printf "{\"task\": \"statistics\", \"level\": \"L0\", \"framework\": \"pytorch\", \"dump_data_dir\": null, \"data\": {"
+            entry("embedding.Embedding.forward.0", 1, 1)
+            for (l = 0; l < 3; l++) {
+                before = l > bad ? factor : 1; after = l >= bad ? factor : 1
+                entry("decoder.layers." l ".self_attention.Attention.forward.0", before, before)
+                entry("decoder.layers." l ".mlp.MLP.forward.0", before, after)
+                entry("decoder.layers." l ".Layer.forward.0", before, after)
+            }
+            for (l = 2; l >= 0; l--) {
+                printf ",\n  \"Module.decoder.layers.%d.mlp.MLP.parameters_grad\": {\"weight\": [%s]}", l, tensor(grad / sqrt(300))
+                entry("decoder.layers." l ".mlp.MLP.backward.0", 0.1, 0.1)
+                entry("decoder.layers." l ".self_attention.Attention.backward.0", 0.1, 0.1)
+                entry("decoder.layers." l ".Layer.backward.0", 0.1, 0.1)
+            }
+            print "\n}}"
+        }' >"$1/dump.json"
+    echo '{}' >"$1/construct.json"
+}
