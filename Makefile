@@ -138,7 +138,7 @@ lint: ## gcc and clang with -Werror, include rules, cppcheck, shellcheck
 format: ## clang-format over all sources
 	clang-format -i $(C_FILES) $(H_FILES)
 
-demo: $(BIN) ## phase 1 and phase 2 on a recorded spike
+demo: $(BIN) ## all phases on recorded runs
 	@sh tests/demo.sh $(RUN)
 
 install: $(BIN) ## install under $(DESTDIR)$(PREFIX)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs phase 1 and phase 2 on every sample and recorded file of $SPIKEROOT_SHARED (default ../shared), if it is there.
+# Runs phase 1 and phase 2 on every sample and recorded file of $SPIKEROOT_SHARED (default ../shared), and phase 3 on every
+# four dumps recorded there and on every dump compared with itself, if it is there.
 #
 # usage: samples.sh PROGRAM
 #
@@ -18,7 +19,24 @@ if [ "${1:-}" = --one ]; then
         timeout 120 "$bin" phase2 --phase1 "$out/p1.json" -q -o "$out/p2.json" >"$out/log" 2>&1 </dev/null
         rc=$?
     fi
-    if grep -q 'Sanitizer\|runtime error' "$out/log"; then rc=sanitizer; fi
+    case $2 in
+    */real/dumps/*/truth.json)
+        what=phase3 dir=${2%/*}
+        dump_of() { sed -n "s/^ *\"$1\": *\"\(.*\)\",\{0,1\}\$/\1/p" "$dir/truth.json" | head -n 1; }
+        timeout 120 "$bin" phase3 -q -o "$out/p3.json" --dump-a "$dir/$(dump_of A)" --dump-b "$dir/$(dump_of B)" \
+            --dump-c "$dir/$(dump_of C)" --dump-d "$dir/$(dump_of D)" >"$out/log" 2>&1 </dev/null
+        rc=$? ;;
+    */dump.json)
+        timeout 120 "$bin" phase3 -q --no-control --exit-code -o "$out/p3.json" --dump-a "${2%/*}" --dump-b "${2%/*}" \
+            >"$out/log3" 2>&1 </dev/null
+        rc3=$?
+        # it differs from itself in nothing, so that 3 is wrong too; a refusal has a message
+        if [ $rc3 -gt 1 ] || { [ $rc3 -eq 1 ] && ! grep -q '^spikeroot' "$out/log3"; }; then
+            rc="$rc3 of phase3"
+            cp "$out/log3" "$out/log"
+        fi ;;
+    esac
+    if grep -qs 'Sanitizer\|runtime error' "$out/log" "$out/log3"; then rc=sanitizer; fi
     case $rc in
     0) echo ok ;;
     1 | 2 | 4) if grep -q '^spikeroot' "$out/log"; then echo refused; else echo "FAIL $what $2: refused without a message"; fi ;;
@@ -44,7 +62,7 @@ export bin tmp
 # with it and not again one by one: there are thousands, all alike.
 {
     find "$shared/samples" -mindepth 1
-    find "$shared/real" -mindepth 1 \( -type d -o -name '*.db' -o -name dump.json -o -name '*.md' \)
+    find "$shared/real" -mindepth 1 \( -type d -o -name '*.db' -o -name dump.json -o -name '*.md' -o -path '*/dumps/*/truth.json' \)
 } | sort |
     xargs -P 2 -n 1 sh "$here/samples.sh" --one >"$tmp/result"
 grep -v '^ok$\|^refused$' "$tmp/result"
