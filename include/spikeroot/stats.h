@@ -10,6 +10,9 @@
 /* Median of v[0..n): the mean of the two middle values when n is even. Reorders v. O(n). */
 double sr_stats_median_scratch(double *v, size_t n);
 
+/* The same, but the lower of the two middle values when n is even. */
+double sr_stats_lower_median_scratch(double *v, size_t n);
+
 /* Quantile q in [0, 1] with linear interpolation (R's type 7, NumPy's default). Sorts v. O(n log n). */
 double sr_stats_quantile_scratch(double *v, size_t n, double q);
 

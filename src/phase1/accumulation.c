@@ -36,10 +36,13 @@ double sr_phase1_level(const sr_timeline *tl, double norm, int32_t turn) { retur
 sr_increment sr_phase1_increment(const sr_timeline *tl, double before, int32_t turn_before, double norm, int32_t turn) {
     double g = growth_at(tl, turn);
     if (turn_before < 0) return (sr_increment){norm, g};
-    double h = growth_at(tl, turn_before);
     if (turn == turn_before) return (sr_increment){0.0, 1.0};
-    double added = norm > before ? sqrt((norm - before) * (norm + before)) : 0.0;
-    return (sr_increment){added, sqrt((g - h) * (g + h))};
+    double h = growth_at(tl, turn_before), added = growth_at(tl, turn - turn_before - 1);
+    double cosine = (g * g - h * h - added * added) / (2.0 * h * added);
+    cosine = cosine < 0.0 ? 0.0 : cosine > 1.0 ? 1.0 : cosine;
+    double along = cosine * before, square = along * along + (norm - before) * (norm + before);
+    double c = square > 0.0 ? sqrt(square) - along : 0.0;
+    return (sr_increment){c > 0.0 ? c : 0.0, added};
 }
 
 /* The number of decimals that a value's shortest text has. */
@@ -76,9 +79,11 @@ typedef struct {
     size_t *n;    /* [n] */
 } samples;
 
+/* Windows of the usual length only: a longer one may be two whose boundary an explosion hides. */
 static void sample_series(const sr_timeline *tl, const double *norm, samples *s) {
     for (size_t w = 0; w < tl->n_windows; w++) {
         size_t p0 = tl->first[w];
+        if (tl->micro[tl->first[w + 1] - 1] + 1 != tl->window) continue;
         if (tl->micro[p0] != 0 || !sr_usable(norm[p0])) continue;
         for (size_t p = p0 + 1; p < tl->first[w + 1]; p++) {
             size_t k = (size_t)tl->micro[p];

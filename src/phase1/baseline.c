@@ -114,11 +114,12 @@ static double common_move(const job *j, size_t w) {
         if (before <= 0.0) before = other_windows(tl, level, w);
         if (sr_usable(level[w]) && sr_usable(before)) v[n++] = level[w] / before;
     }
-    return *cached = n >= 3 ? sr_stats_median_scratch(v, n) : sr_absent_value();
+    /* of an even number the lower middle one: two of four ranks may be at fault together */
+    return *cached = n >= 3 ? sr_stats_lower_median_scratch(v, n) : sr_absent_value();
 }
 
 /* The bar for a window with too little past: the highest level it had before, and what this window held before the
- * micro step; without either, its other windows.  A value beyond that must also outdo what all ranks did; where there
+ * micro step; at the very start, its other windows.  A value beyond that must also outdo what all ranks did; where there
  * are too few ranks to tell, two windows or micro steps of past must speak. Absent: nothing to compare with. */
 static double borrowed_bar(const walk *k, size_t w, size_t prev, double added, double least) {
     const job *j = k->j;
@@ -129,15 +130,14 @@ static double borrowed_bar(const walk *k, size_t w, size_t prev, double added, d
     int32_t turn = prev != SIZE_MAX ? turns_of(j, k->rank)[prev] : -1;
     bool inside = turn >= 1 && sr_usable(before);
     if (inside && sr_phase1_level(j->tl, before, turn) > bar) bar = sr_phase1_level(j->tl, before, turn);
-    bool own = inside || k->past.n >= 2;
-    if (!own) {
+    if (bar <= 0.0) {
         double usual = other_windows(j->tl, levels_of(j, k->rank), w);
-        if (sr_usable(usual) && usual > bar) bar = usual;
+        if (sr_usable(usual)) bar = usual;
     }
     if (bar > 0.0 && added < least * bar) return bar;
     double move = common_move(j, w);
     if (!sr_absent(move) && bar > 0.0) return move > 1.0 ? bar * move : bar;
-    return own ? bar : sr_absent_value();
+    return inside || k->past.n >= 2 ? bar : sr_absent_value();
 }
 
 /* ---- walking a series ---- */
@@ -189,7 +189,7 @@ typedef struct {
  * is a past, a micro step is compared with its own window. */
 static void note_residual(walk *k, size_t w, bool settled, double added, double median) {
     const sr_timeline *tl = k->j->tl;
-    if (k->residuals == NULL || k->found) return;
+    if (k->residuals == NULL || k->found || added <= 0.0) return; /* nothing arrived: that is no noise of a gradient */
     double own = levels_of(k->j, k->rank)[w];
     if (settled)
         k->residuals[k->n_residuals++] = added / median;
@@ -223,9 +223,9 @@ static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
         return false;
     }
     *v = (verdict){base.level * inc.expected, added / base.level};
-    /* a ramp drags the bar along; the square of the ratio over the level ends that */
+    /* a ramp drags the bar along; the square of the ratio over the level ends that, once the start of the run is over */
     double beyond = least * base.bar, ramp = least * SR_MIN_RATIO * base.level;
-    if (settled && ramp < beyond) beyond = ramp;
+    if (k->past.n == SR_WINDOW && ramp < beyond) beyond = ramp;
     bool spike = added >= beyond && sr_phase1_level(j->tl, norm, turn) >= MIN_RISE * base.level &&
                  survives_rounding(k, before, turn_before, norm, turn, beyond);
     if (!spike) note_residual(k, w, settled, added, base.level);
@@ -306,6 +306,23 @@ static limits find_limits(const job *j, size_t n) {
     return lim;
 }
 
+/* With hardly any past the noise is what levels differ by from one window to the next, over all ranks and the whole run: a
+ * median stands trends and some propagation.  The difference of two noisy values is sqrt(2) wider than one. */
+static void fallback_limits(const job *j, limits *lim) {
+    const sr_timeline *tl = j->tl;
+    double *v = j->s->pooled;
+    size_t n = 0;
+    for (size_t r = 0; r < j->ds->n_ranks; r++) {
+        const double *level = levels_of(j, r);
+        for (size_t w = 1; w < tl->n_windows; w++)
+            if (sr_usable(level[w]) && sr_usable(level[w - 1])) v[n++] = fabs(log(level[w] / level[w - 1]));
+    }
+    if (n < SR_MIN_HISTORY) return;
+    double mad = sr_stats_median_scratch(v, n) / sqrt(2.0), known = exp(j->opts->mad_mult * mad);
+    lim->mad = known;
+    if (known > lim->least) lim->least = known;
+}
+
 /* Limits from the residuals of all ranks before the first finding on any of them: what follows may be propagation. */
 static bool pooled_limits(const job *j, size_t end, limits *out) {
     size_t all = 0, n, first, ignored = 0;
@@ -314,6 +331,7 @@ static bool pooled_limits(const job *j, size_t end, limits *out) {
         all += n;
     }
     *out = find_limits(j, all);
+    if (all < SR_MIN_HISTORY) fallback_limits(j, out);
     return true;
 }
 

@@ -28,9 +28,10 @@ sr_status sr_phase1_growth(const sr_dataset *ds, sr_arena *arena, sr_timeline *t
  * turn[n_points]. */
 void sr_phase1_turns(const sr_timeline *tl, const double *norm, int32_t *turn);
 
-/* What a point adds to the last recorded one before it in its window (turn_before -1: none, or nothing yet), and what a
- * micro batch of norm 1 would add there.  Norms are cumulative and gradients of different micro batches are nearly
- * orthogonal, so squares add: sqrt(norm^2 - before^2). */
+/* What a point adds to the last recorded one before it in its window (turn_before -1: none, or nothing yet), and what
+ * micro batches of norm 1 would add there (1, or more where micro steps are missing in between).  Norms are cumulative:
+ * with b before, a after and the usual cosine between a new gradient and the sum, which the growth curve tells, the law of
+ * cosines gives the norm c of what was added: a^2 = b^2 + c^2 + 2 b c cosine. 0 where the norm fell. */
 typedef struct {
     double contribution, expected;
 } sr_increment;

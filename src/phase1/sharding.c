@@ -52,7 +52,7 @@ static bool take_votes(const sr_dataset *ds, votes *v) {
 
 static move vote(const votes *v, size_t i) {
     uint32_t n = v->up[i] + v->down[i];
-    if (n < MIN_VOTES) return UNKNOWN;
+    if (n == 0 || (n < MIN_VOTES && v->series >= MIN_VOTES)) return UNKNOWN;
     double share = (double)v->up[i] / (double)n;
     return share >= CLEAR ? RISE : share <= 1.0 - CLEAR ? FALL : MIXED;
 }
@@ -125,23 +125,39 @@ static double median_rise(const sr_dataset *ds, const votes *v, size_t i) {
     return m;
 }
 
-/* When gradients explode a new window may begin above the end of the old one: no fall.  But its second micro step
- * still rises as second micro steps do (by about 1.4 to 2), while a window that goes on rises by 1/length or less.
- * Windows that are a multiple of the usual length are split where that happens. */
+/* Does a new window begin at point p of one that began at `begin`?  When gradients explode it may begin above the end of
+ * the old one: no fall.  But then the norm jumps there, or its second micro step rises as second micro steps do (by about
+ * 1.4 to 2), while a window that goes on rises by 1/length or less. */
+static bool restarts(const sr_dataset *ds, const votes *v, size_t p, size_t begin, double second) {
+    double goes_on = 1.0 + 1.0 / (double)(p - begin);
+    return median_rise(ds, v, p) > sqrt(second * goes_on) || median_rise(ds, v, p - 1) > 1.5 * goes_on;
+}
+
+static size_t window_steps(const sr_dataset *ds, const size_t *start, size_t n, size_t w) {
+    size_t last = w + 1 < n ? start[w + 1] : ds->n_points;
+    int64_t end = w + 1 < n ? ds->points[last].step : ds->points[last - 1].step + 1;
+    return (size_t)(end - ds->points[start[w]].step);
+}
+
+/* Split windows that are longer than usual.  Between two usual ones (or before a usual one, at the start of the recording)
+ * a window of several usual lengths is several windows: a batch-size ramp-up stays at its new length.  At the end of the
+ * recording there is no following window to tell, so the boundary itself must show. */
 static void split_long_windows(const sr_dataset *ds, const votes *v, size_t usual, size_t *start, size_t *n) {
     size_t *all = usual >= 2 ? malloc((v->n + 1) * sizeof *all) : NULL, m = 0;
     double second = (double)NAN;
     for (size_t w = 1; w + 1 < *n && isnan(second); w++)
         if (start[w + 1] - start[w] == usual) second = median_rise(ds, v, start[w]);
     for (size_t w = 0; all != NULL && w < *n; w++) {
-        size_t end = w + 1 < *n ? start[w + 1] : v->n;
+        size_t end = w + 1 < *n ? start[w + 1] : v->n, len = window_steps(ds, start, *n, w), lead = w == 0 ? len % usual : 0;
+        bool last = w + 1 == *n;
+        bool alone = !last && (w == 0 || window_steps(ds, start, *n, w - 1) == usual) &&
+                     (w + 2 >= *n || window_steps(ds, start, *n, w + 1) == usual) && (w == 0 || len % usual == 0);
+        int64_t begin = ds->points[start[w]].step;
         all[m++] = start[w];
-        if (isnan(second)) continue;
-        for (size_t p = start[w] + usual; p + 1 < end; p++) {
-            size_t begin = all[m - 1];
-            if (p - begin < usual || (w > 0 && (p - begin) % usual != 0)) continue;
-            double rise = median_rise(ds, v, p), goes_on = 1.0 + 1.0 / (double)(p - begin);
-            if (rise > sqrt(second * goes_on)) all[m++] = p;
+        for (size_t p = start[w] + 1; p < end && len > usual && !isnan(second); p++) {
+            size_t at = (size_t)(ds->points[p].step - begin);
+            if (at < lead || (at - lead) % usual != 0 || at == 0) continue;
+            if (alone || (p + 1 < end && restarts(ds, v, p, all[m - 1], second))) all[m++] = p;
         }
     }
     if (all != NULL) {
@@ -167,10 +183,20 @@ static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n
     size_t resets = *n - 1, usual = usual_length(ds, start, *n);
     if (resets >= 2) split_long_windows(ds, v, usual, start, n);
     bool few = resets < 2; /* nothing repeats yet: only a flawless pattern counts */
-    bool ok = resets >= 1 && known >= MIN_VOTES && rises + 1 >= resets &&
+    bool lone = v->series < MIN_VOTES; /* one or two curves: a spike looks like a reset unless the pattern repeats */
+    bool ok = resets >= (lone ? 3 : 1) && known >= MIN_VOTES && rises + 1 >= resets &&
               (double)clear >= (few ? 1.0 : 0.9) * (double)known && (few ? rises >= 2 : usual >= 2) &&
               regular(ds, start, *n, usual) && grows_like_a_sum(ds, v, start, *n);
     if (!ok) *n = 0;
+}
+
+/* The raw step at which the first window began: before the recording, when the window is shorter than the one after it (or
+ * than most, where that one is cut as well). */
+static int64_t first_begin(const sr_dataset *ds, const size_t *start, size_t n, size_t usual) {
+    int64_t at = ds->points[0].step;
+    if (n < 2) return at;
+    int64_t next = ds->points[start[1]].step, whole = n > 2 ? ds->points[start[2]].step - next : (int64_t)usual;
+    return next - at < whole ? next - whole : at;
 }
 
 /* Where data is missing or not finite there is no fall to see: windows go on at their usual length. */
@@ -179,8 +205,7 @@ static size_t add_silent_boundaries(const sr_dataset *ds, const votes *v, size_t
     size_t *all = malloc((v->n + 1) * sizeof *all);
     if (all == NULL) return n;
     size_t m = 0, next = 0;
-    int64_t begin = ds->points[0].step;
-    if (n > 1 && ds->points[start[1]].step - begin < (int64_t)usual) begin = ds->points[start[1]].step - (int64_t)usual;
+    int64_t begin = first_begin(ds, start, n, usual);
     for (size_t i = 0; i < v->n; i++) {
         int64_t step = ds->points[i].step;
         bool silent = i > 0 && (step - ds->points[i - 1].step > 1 || vote(v, i - 1) == UNKNOWN);
@@ -210,9 +235,8 @@ static bool make_windows(const sr_dataset *ds, sr_arena *arena, const size_t *st
         size_t end = w + 1 < n ? start[w + 1] : ds->n_points;
         int64_t at = ds->points[start[w]].step, before = begin;
         begin = at;
-        if (w == 0 && n > 1 && usual > 0) {
-            int64_t next = ds->points[start[1]].step;
-            if (next - at < (int64_t)usual) begin = next - (int64_t)usual;
+        if (w == 0) {
+            begin = first_begin(ds, start, n, usual);
         } else if (w > 0 && usual > 0 && at - ds->points[start[w] - 1].step > 1) {
             int64_t phase = (at - before) % (int64_t)usual;
             if (phase < at - ds->points[start[w] - 1].step) begin = at - phase;
@@ -260,7 +284,7 @@ static bool named_windows(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl
     return true;
 }
 
-/* The usual number of points in a window, and how many windows differ from it. */
+/* The most frequent number of micro steps in a window (the larger of two equally frequent ones), and how many windows differ from it. */
 static bool measure(const sr_dataset *ds, sr_timeline *tl) {
     tl->max_window = 0;
     for (size_t p = 0; p < ds->n_points; p++)
@@ -268,9 +292,17 @@ static bool measure(const sr_dataset *ds, sr_timeline *tl) {
     double *len = malloc((tl->n_windows + 1) * sizeof *len);
     if (len == NULL) return false;
     for (size_t w = 0; w < tl->n_windows; w++) len[w] = (double)tl->micro[tl->first[w + 1] - 1] + 1.0;
-    double usual = sr_stats_quantile_scratch(len, tl->n_windows, 0.5);
+    (void)sr_stats_quantile_scratch(len, tl->n_windows, 0.5); /* sorts */
+    size_t best = 0;
+    for (size_t i = 0, run = 0; i < tl->n_windows; i++) {
+        run = i > 0 && !(len[i] > len[i - 1]) ? run + 1 : 1;
+        if (run > best || (run == best && len[i] > (double)tl->window)) {
+            best = run;
+            tl->window = (int64_t)len[i];
+        }
+    }
     free(len);
-    tl->window = tl->n_windows > 0 && usual >= 2.0 ? (int64_t)usual : 0;
+    if (tl->window < 2) tl->window = tl->max_window > 1 ? (int64_t)tl->max_window : 0;
     for (size_t w = 0; w < tl->n_windows; w++) tl->changed_windows += tl->micro[tl->first[w + 1] - 1] + 1 != tl->window;
     if (tl->max_window <= 1) tl->window = tl->changed_windows = 0;
     return true;

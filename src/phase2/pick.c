@@ -24,6 +24,20 @@ static size_t largest_of(const sr_p1 *a) {
     return best;
 }
 
+/* What is beyond doubt is an event: a micro step of a rank. All candidates it hit belong to it, so its first one in backward
+ * order is where it began, even if that one alone would be open to doubt. */
+static size_t begin_of_event(const sr_phase2_result *r, size_t at) {
+    const sr_p1_place *p = r->candidates[at].place;
+    for (size_t i = 0; i < at; i++) {
+        const sr_p1_place *q = r->candidates[i].place;
+        if (strcmp(q->trigger, "dump_abs_norm") == 0) continue; /* a ranking, no finding */
+        if (q->opt_step == p->opt_step && q->micro_step == p->micro_step && q->rank == p->rank &&
+            (r->candidates[i].verdict == SR_SHARED) == (r->candidates[at].verdict == SR_SHARED))
+            return i;
+    }
+    return at;
+}
+
 /* First candidate of an optimizer step that is beyond doubt, else the first one; with a benchmark the device-specific
  * ones come first (spec Step 2.3: what the benchmark has as well is skipped). */
 static size_t first_in_step(const sr_phase2_result *r, int64_t opt_step) {
@@ -39,7 +53,7 @@ static size_t first_in_step(const sr_phase2_result *r, int64_t opt_step) {
             best = i;
         }
     }
-    return best_rank > 0 ? best : any;
+    return best_rank > 0 ? begin_of_event(r, best) : any;
 }
 
 static size_t choose(sr_phase2_result *r) {
@@ -70,6 +84,16 @@ static const sr_p1_place *given(sr_phase2_result *r) {
     return c;
 }
 
+static bool event_beyond_doubt(const sr_phase2_result *r) {
+    const sr_p1_place *p = r->root;
+    for (size_t i = 0; i < r->n_candidates; i++) {
+        const sr_p1_place *q = r->candidates[i].place;
+        if (q->opt_step == p->opt_step && q->micro_step == p->micro_step && q->rank == p->rank && sr_phase2_is_beyond_doubt(q))
+            return true;
+    }
+    return false;
+}
+
 void sr_phase2_pick(sr_phase2_result *r) {
     const sr_p1 *a = r->abnormal;
     r->root_candidate = SIZE_MAX;
@@ -82,7 +106,7 @@ void sr_phase2_pick(sr_phase2_result *r) {
     if (at == SIZE_MAX) return;
     r->root_candidate = at;
     r->root = r->candidates[at].place;
-    r->beyond_doubt = sr_phase2_is_beyond_doubt(r->root);
+    r->beyond_doubt = event_beyond_doubt(r);
     size_t largest = largest_of(a);
     if (size_of(&a->anomalies[largest]) > size_of(r->root)) r->largest = &a->anomalies[largest];
     for (size_t i = 0; i < at; i++) r->n_doubtful_before += a->anomalies[i].opt_step < r->root->opt_step;

@@ -49,6 +49,10 @@ double sr_stats_median_scratch(double *v, size_t n) {
     return lower + (upper - lower) / 2;
 }
 
+double sr_stats_lower_median_scratch(double *v, size_t n) {
+    return n == 0 ? (double)NAN : select_kth(v, n, (n - 1) / 2);
+}
+
 static int cmp_double(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
