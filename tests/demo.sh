@@ -27,7 +27,8 @@ echo
 echo '# Another run, of which statistics dumps of the device and of a reference exist: down to the operator.'
 run "$bin" phase1 -q $dumps/device -o "$out/p1.json"
 run "$bin" phase2 --phase1 "$out/p1.json" -o "$out/p2.json"
-run "$bin" phase3 --dump-a $dumps/device --dump-b $dumps/reference --phase1 "$out/p1.json" --phase2 "$out/p2.json" -o "$out/p3.json"
+run "$bin" phase3 --dump-a $dumps/device --dump-b $dumps/reference --phase1 "$out/p1.json" \
+    --phase2 "$out/p2.json" -o "$out/p3.json"
 echo
 echo "# $out/p3.json says which operator it was, and where its call stands:"
 sed -n '/"problem"/p; /"last_clean"/,/"why"/p' "$out/p3.json"

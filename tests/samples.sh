@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs phase 1 and phase 2 on every sample and recorded file of $SPIKEROOT_SHARED (default ../shared), and phase 3 on every
-# four dumps recorded there and on every dump compared with itself, if it is there.
+# Runs phase 1 and phase 2 on every sample and recorded file of $SPIKEROOT_SHARED (default ../shared), if it is there;
+# and phase 3 on the recorded dumps: the four of each truth.json, and each dump compared with itself.
 #
 # usage: samples.sh PROGRAM
 #
@@ -62,7 +62,8 @@ export bin tmp
 # with it and not again one by one: there are thousands, all alike.
 {
     find "$shared/samples" -mindepth 1
-    find "$shared/real" -mindepth 1 \( -type d -o -name '*.db' -o -name dump.json -o -name '*.md' -o -path '*/dumps/*/truth.json' \)
+    find "$shared/real" -mindepth 1 \( -type d -o -name '*.db' -o -name dump.json -o -name '*.md' \
+        -o -path '*/dumps/*/truth.json' \)
 } | sort |
     xargs -P 2 -n 1 sh "$here/samples.sh" --one >"$tmp/result"
 grep -v '^ok$\|^refused$' "$tmp/result"

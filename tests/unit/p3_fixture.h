@@ -55,16 +55,16 @@ void p3_parent(p3_case *c, int groups, const char *key, const char *parent);
 void p3_module(p3_case *c, int groups, const char *key, double norm);
 
 /* The layers of a stack, forward or backward: input_layernorm, self_attention with linear_qkv and core_attention,
- * pre_mlp_layernorm, mlp with linear_fc1 and linear_fc2, and the layer itself. Forward of norm 10 (rms 1, Max 4, Min -4,
- * Mean 0.5), backward of norm 1, all alike; gradients of parameters with the last call. */
+ * pre_mlp_layernorm, mlp with linear_fc1 and linear_fc2, and the layer itself. Forward of norm 10 (rms 1, Max 4, Min
+ * -4, Mean 0.5), backward of norm 1, all alike; gradients of parameters with the last call. */
 void p3_forward(p3_case *c, int groups, const char *stack, int layers, int call);
 void p3_backward(p3_case *c, int groups, const char *stack, int layers, int call, bool last);
 
 /* A transformer of decoder.layers that runs `calls` micro batches, with embedding, final_layernorm and output_layer. */
 void p3_model(p3_case *c, int groups, int layers, int calls);
 
-/* The key of a module of a layer, e.g. p3_key(4, "mlp.MLP", "forward", 0); p3_layer is the layer itself. Eight are valid
- * at a time. */
+/* The key of a module of a layer, e.g. p3_key(4, "mlp.MLP", "forward", 0); p3_layer is the layer itself. Eight are
+ * valid at a time. */
 const char *p3_key(int layer, const char *sub, const char *direction, int call);
 #define P3_LAYER "TransformerLayer"
 

@@ -3,9 +3,9 @@
 
 #define CORE "self_attention.core_attention.CoreAttention"
 #define ATTN "self_attention.SelfAttention"
-#define FC1 "mlp.linear_fc1.Linear"
-#define FC2 "mlp.linear_fc2.Linear"
-#define MLP "mlp.MLP"
+#define FC1  "mlp.linear_fc1.Linear"
+#define FC2  "mlp.linear_fc2.Linear"
+#define MLP  "mlp.MLP"
 
 /* The unit of A's key has these keys on the other sides. */
 static void pairs(const p3_case *c, const char *key, const char *b) {
@@ -39,7 +39,8 @@ static void test_normalised_keys(void **state) {
     (void)state;
     static const char *const names[][2] = {
         {"Module.decoder.layers.1.mlp.linear_fc1.Linear", "Cell.network.decoder.layers.1.mlp.linear_fc1.TELinear"},
-        {"Module.decoder.layers.1.input_layernorm.LayerNorm", "Module.0.module.decoder.layers.1.input_layernorm.FusedLayerNorm"},
+        {"Module.decoder.layers.1.input_layernorm.LayerNorm",
+         "Module.0.module.decoder.layers.1.input_layernorm.FusedLayerNorm"},
         {"Module.decoder.layers.1.self_attention.core_attention.CoreAttention",
          "Module.module.module.decoder.layers.1.self_attention.core_attention.FlashSelfAttention"},
         {"Module.embedding.Embedding", "Cell.network_with_loss.embedding.MindSpeedEmbedding"},
@@ -85,7 +86,8 @@ static void test_the_second_model_chunk_is_another(void **state) {
 
 static void rename_mlp(p3_case *c) {
     static const char *const direction[] = {"forward.0", "backward.0", "parameters_grad"};
-    static const char *const sub[][2] = {{"MLP", "FeedForward"}, {"linear_fc1.Linear", "linear_fc1.Dense"}, {"linear_fc2.Linear", "linear_fc2.Dense"}};
+    static const char *const sub[][2] = {
+        {"MLP", "FeedForward"}, {"linear_fc1.Linear", "linear_fc1.Dense"}, {"linear_fc2.Linear", "linear_fc2.Dense"}};
     char a[128], b[128];
     for (int l = 0; l < 3; l++)
         for (int s = 0; s < 3; s++)
@@ -116,7 +118,8 @@ static void test_map(void **state) {
         if (i == 1) {
             pairs(&c, p3_key(1, MLP, "forward", 0), "Module.decoder.layers.1.ffn.FeedForward.forward.0");
             pairs(&c, p3_key(2, FC1, "backward", 0), "Module.decoder.layers.2.ffn.linear_fc1.Dense.backward.0");
-            pairs(&c, p3_key(2, FC1, "parameters_grad", -1), "Module.decoder.layers.2.ffn.linear_fc1.Dense.parameters_grad");
+            pairs(&c, p3_key(2, FC1, "parameters_grad", -1),
+                  "Module.decoder.layers.2.ffn.linear_fc1.Dense.parameters_grad");
             p3_assert_origin(&c, p3_key(1, FC2, "forward", 0), SR_ORIGIN_OUTPUT, p3_key(1, FC1, "forward", 0));
         } else {
             pairs(&c, p3_key(1, MLP, "forward", 0), "");
@@ -211,7 +214,8 @@ static void test_the_last_parameters_grad_counts(void **state) {
 
 /* ---- API calls ---- */
 
-/* Two matmuls in every core_attention; their numbers run over the whole model, and A begins with `extra` more of them. */
+/* Two matmuls in every core_attention; their numbers run over the whole model, and A begins with `extra` more of them.
+ */
 static void add_matmuls(p3_case *c, int groups, int extra) {
     char key[64];
     int n = 0;
@@ -239,7 +243,8 @@ static void test_apis_align_by_holder_and_turn(void **state) {
     (void)state;
     p3_case c = {0};
     for (int g = 0; g < SR_N_GROUPS; g++) add_matmuls(&c, 1 << g, g == SR_A || g == SR_C ? 1 : 0);
-    /* the second matmul of layer 1 in the second call: 6 of the first call, then 2 of layer 0, then the first of layer 1 */
+    /* the second matmul of layer 1 in the second call: 6 of the first call, then 2 of layer 0, then the first of layer
+     * 1 */
     p3_scale(&c, P3_A, "Torch.matmul.10.forward", "output.0", 1.3);
     p3_scale(&c, P3_A, p3_key(1, CORE, "forward", 1), "output.0", 1.3);
     p3_scale(&c, P3_A, p3_key(1, P3_LAYER, "forward", 1), "output.0", 1.1);
@@ -261,8 +266,9 @@ static void test_apis_align_by_holder_and_turn(void **state) {
  * where its key stands. */
 static void test_apis_without_holders(void **state) {
     (void)state;
-    static const char *const keys[] = {"Functional.linear.0.forward", "Torch.relu.0.forward",     "Functional.linear.1.forward",
-                                       "Torch.relu.1.forward",        "Tensor.__add__.0.forward", "Functional.linear.1.backward",
+    static const char *const keys[] = {"Functional.linear.0.forward", "Torch.relu.0.forward",
+                                       "Functional.linear.1.forward", "Torch.relu.1.forward",
+                                       "Tensor.__add__.0.forward",    "Functional.linear.1.backward",
                                        "Torch.relu.0.backward",       "Functional.linear.0.backward"};
     p3_case c = {0};
     for (int g = 0; g < SR_N_GROUPS; g++)
@@ -320,8 +326,10 @@ static void test_dumps_of_different_models(void **state) {
     p3_case c = {0};
     p3_module(&c, P3_A, "Module.encoder.Encoder.forward.0", 1.0);
     p3_module(&c, P3_B, "Module.decoder.Decoder.forward.0", 1.0);
-    p3_fails(&c, SR_EINPUT, "a and b share no operator (a has Module.encoder.Encoder, b has Module.decoder.Decoder); give dumps of the "
-                            "same model, or name pairs of modules with --map");
+    p3_fails(
+        &c, SR_EINPUT,
+        "a and b share no operator (a has Module.encoder.Encoder, b has Module.decoder.Decoder); give dumps of the "
+        "same model, or name pairs of modules with --map");
     p3_done(&c);
 }
 
@@ -401,7 +409,8 @@ static void test_mlp_is_not_pre_mlp_layernorm(void **state) {
 
 static void test_anchors_by_name(void **state) {
     (void)state;
-    static const char *const names[] = {"mlp", "linear_qkv", "layer"}, *const want[] = {"mlp", "self_attention.linear_qkv", "layer"};
+    static const char *const names[] = {"mlp", "linear_qkv", "layer"}, *const want[] = {
+                                                                           "mlp", "self_attention.linear_qkv", "layer"};
     p3_case c = {0};
     p3_model(&c, P3_ALL, 3, 1);
     c.opts.anchors = names;

@@ -2,7 +2,8 @@
 #include "p3_fixture.h"
 
 static sr_neighbour near_by(double norm) {
-    return (sr_neighbour){.dir = "x", .benchmark_dir = "y", .grad_norm = norm, .benchmark_norm = sr_absent_value(), .percentile = -1.0};
+    return (sr_neighbour){
+        .dir = "x", .benchmark_dir = "y", .grad_norm = norm, .benchmark_norm = sr_absent_value(), .percentile = -1.0};
 }
 
 static void expect_rejected(const sr_neighbour *x, const char *part) {

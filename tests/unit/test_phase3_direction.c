@@ -1,7 +1,7 @@
 /* Phase 3: which pass, where it starts (spec 3.4, 3.5), and the cross-check over metrics (3.6). */
 #include "p3_fixture.h"
 
-#define MLP "mlp.MLP"
+#define MLP   "mlp.MLP"
 #define NORM1 "input_layernorm.LayerNorm"
 
 /* Scale the output of the layer module in one pass on A. */
@@ -152,7 +152,8 @@ static void test_a_nan_is_a_divergence(void **state) {
     p3_run(&c);
     expect_verdicts(&c, SR_VERDICT_DIVERGED, SR_VERDICT_CONSISTENT, SR_P0_FWD);
     p3_assert_spot(&c, &fwd(&c)->start, "Module.decoder.layers.1.TransformerLayer.forward.0 output.0");
-    p3_assert_spot(&c, &fwd(&c)->peak, "Module.decoder.layers.2.TransformerLayer.forward.0 output.0"); /* the strongest */
+    p3_assert_spot(&c, &fwd(&c)->peak,
+                   "Module.decoder.layers.2.TransformerLayer.forward.0 output.0"); /* the strongest */
     p3_done(&c);
 }
 
@@ -167,7 +168,8 @@ static void test_start_is_not_peak_nor_longest_stretch(void **state) {
     p3_run(&c);
     p3_assert_spot(&c, &fwd(&c)->start, "Module.decoder.layers.1.TransformerLayer.forward.0 output.0");
     p3_assert_spot(&c, &fwd(&c)->peak, "Module.decoder.layers.4.TransformerLayer.forward.0 output.0");
-    p3_assert_layers(&c, fwd(&c)->layers, fwd(&c)->n_layers, "decoder.layers.1 decoder.layers.3 decoder.layers.4 decoder.layers.5");
+    p3_assert_layers(&c, fwd(&c)->layers, fwd(&c)->n_layers,
+                     "decoder.layers.1 decoder.layers.3 decoder.layers.4 decoder.layers.5");
     for (int m = 0; m < SR_N_STATS; m++) p3_assert_layers(&c, &fwd(&c)->main_start[m], 1, "decoder.layers.3");
     p3_assert_layers(&c, &c.r->unit_layer[c.r->convergence.final.unit], 1, "decoder.layers.1");
     p3_done(&c);
@@ -182,7 +184,8 @@ static void test_backward_starts_deep(void **state) {
     p3_run(&c);
     p3_assert_spot(&c, &bwd(&c)->start, "Module.decoder.layers.5.TransformerLayer.backward.0 output.0");
     p3_assert_spot(&c, &bwd(&c)->peak, "Module.decoder.layers.1.TransformerLayer.backward.0 output.0");
-    p3_assert_layers(&c, bwd(&c)->layers, bwd(&c)->n_layers, "decoder.layers.5 decoder.layers.2 decoder.layers.1 decoder.layers.0");
+    p3_assert_layers(&c, bwd(&c)->layers, bwd(&c)->n_layers,
+                     "decoder.layers.5 decoder.layers.2 decoder.layers.1 decoder.layers.0");
     for (int m = 0; m < SR_N_STATS; m++) p3_assert_layers(&c, &bwd(&c)->main_start[m], 1, "decoder.layers.2");
     p3_done(&c);
 }
@@ -211,7 +214,8 @@ static void test_before_layer_0(void **state) {
     p3_scale(&c, P3_A, "Module.embedding.Embedding.forward.0", "output.0", 1.5);
     for (int l = 0; l < 3; l++) diverge(&c, l, "forward", 4.0);
     p3_run(&c);
-    p3_assert_layers(&c, fwd(&c)->layers, fwd(&c)->n_layers, "embedding decoder.layers.0 decoder.layers.1 decoder.layers.2");
+    p3_assert_layers(&c, fwd(&c)->layers, fwd(&c)->n_layers,
+                     "embedding decoder.layers.0 decoder.layers.1 decoder.layers.2");
     assert_int_equal(c.r->layers[fwd(&c)->layers[0]].layer, SR_NO_LAYER);
     p3_assert_origin(&c, "Module.embedding.Embedding.forward.0", SR_ORIGIN_OUTPUT, "");
     p3_done(&c);
@@ -224,7 +228,8 @@ static void test_backward_begins_at_the_output(void **state) {
     p3_scale(&c, P3_A, "Module.output_layer.Linear.backward.0", "output.0", 1.5);
     for (int l = 0; l < 3; l++) diverge(&c, l, "backward", 4.0);
     p3_run(&c);
-    p3_assert_layers(&c, bwd(&c)->layers, bwd(&c)->n_layers, "output_layer decoder.layers.2 decoder.layers.1 decoder.layers.0");
+    p3_assert_layers(&c, bwd(&c)->layers, bwd(&c)->n_layers,
+                     "output_layer decoder.layers.2 decoder.layers.1 decoder.layers.0");
     p3_assert_origin(&c, "Module.output_layer.Linear.backward.0", SR_ORIGIN_OUTPUT, "");
     p3_done(&c);
 }
@@ -250,7 +255,8 @@ static void test_two_towers_are_kept_apart(void **state) {
     p3_run(&c);
     p3_assert_layers(&c, fwd(&c)->layers, fwd(&c)->n_layers, "vision.layers.2 decoder.layers.0");
     p3_assert_layers(&c, bwd(&c)->layers, bwd(&c)->n_layers, "decoder.layers.2");
-    p3_assert_origin(&c, "Module.vision.layers.2.mlp.MLP.forward.0", SR_ORIGIN_OUTPUT, "Module.vision.layers.2.mlp.linear_fc2.Linear.forward.0");
+    p3_assert_origin(&c, "Module.vision.layers.2.mlp.MLP.forward.0", SR_ORIGIN_OUTPUT,
+                     "Module.vision.layers.2.mlp.linear_fc2.Linear.forward.0");
     p3_assert_layers(&c, &c.r->unit_layer[c.r->drilldown.origin], 1, "vision.layers.2");
     assert_string_equal(c.r->layers[c.r->unit_layer[c.r->drilldown.origin]].stack, "vision.layers");
     p3_done(&c);

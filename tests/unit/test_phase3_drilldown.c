@@ -41,9 +41,15 @@ static void test_innermost_operator_not_its_container(void **state) {
 /* The operators of the layer in the order in which they began and ended. */
 static void test_operators_in_order_of_execution(void **state) {
     (void)state;
-    static const char *const forward[] = {"input_layernorm.LayerNorm", "self_attention.linear_qkv.Linear",
-                                          "self_attention.core_attention.CoreAttention", "self_attention.SelfAttention",
-                                          "pre_mlp_layernorm.LayerNorm", FC1, FC2, MLP, P3_LAYER};
+    static const char *const forward[] = {"input_layernorm.LayerNorm",
+                                          "self_attention.linear_qkv.Linear",
+                                          "self_attention.core_attention.CoreAttention",
+                                          "self_attention.SelfAttention",
+                                          "pre_mlp_layernorm.LayerNorm",
+                                          FC1,
+                                          FC2,
+                                          MLP,
+                                          P3_LAYER};
     p3_case c = {0};
     p3_model(&c, P3_ALL, 5, 1);
     out(&c, 2, FC2, "forward", 0, 1.3);
@@ -98,7 +104,8 @@ static void test_the_call_is_named(void **state) {
     for (int call = 0; call < 3; call++) {
         p3_case c = {0};
         p3_model(&c, P3_ALL, 4, 3);
-        for (int k = call; k < 3; k++) out(&c, k == call ? 2 : 0, FC2, "forward", k, 1.3); /* later calls start shallower */
+        for (int k = call; k < 3; k++)
+            out(&c, k == call ? 2 : 0, FC2, "forward", k, 1.3); /* later calls start shallower */
         p3_run(&c);
         p3_assert_origin(&c, p3_key(2, FC2, "forward", call), SR_ORIGIN_OUTPUT, p3_key(2, FC1, "forward", call));
         assert_int_equal(c.r->units[c.r->drilldown.origin].call, call);
@@ -117,7 +124,8 @@ static void test_nan_in_one_operator(void **state) {
         out(&c, l, P3_LAYER, "forward", 0, (double)NAN);
     }
     p3_run(&c);
-    p3_assert_origin(&c, p3_key(1, "input_layernorm.LayerNorm", "forward", 0), SR_ORIGIN_OUTPUT, p3_key(0, FC2, "forward", 0));
+    p3_assert_origin(&c, p3_key(1, "input_layernorm.LayerNorm", "forward", 0), SR_ORIGIN_OUTPUT,
+                     p3_key(0, FC2, "forward", 0));
     assert_string_equal(c.r->drilldown.why, "its inputs are finite and agree, its output is not finite");
     p3_done(&c);
 }
@@ -134,8 +142,10 @@ static void test_a_weight_that_already_differs(void **state) {
     p3_scale(&c, P3_A, "Module.output_layer.Linear.forward.0", "parameters.weight", 1.2);
     p3_scale(&c, P3_A, "Module.output_layer.Linear.forward.0", "output.0", 1.2);
     p3_run(&c);
-    p3_assert_origin(&c, "Module.output_layer.Linear.forward.0", SR_ORIGIN_INPUT, "Module.embedding.Embedding.forward.0");
-    assert_string_equal(c.r->drilldown.why, "its weight already differs: the divergence was in the model before this step");
+    p3_assert_origin(&c, "Module.output_layer.Linear.forward.0", SR_ORIGIN_INPUT,
+                     "Module.embedding.Embedding.forward.0");
+    assert_string_equal(c.r->drilldown.why,
+                        "its weight already differs: the divergence was in the model before this step");
     p3_done(&c);
 }
 
@@ -147,7 +157,8 @@ static void test_only_the_gradient_of_a_weight(void **state) {
     p3_run(&c);
     assert_int_equal(c.r->p0, SR_P0_BWD);
     assert_string_equal(p3_key_in(&c.r->units[c.r->drilldown.origin], SR_A), p3_key(2, FC1, "parameters_grad", -1));
-    assert_string_equal(c.r->drilldown.why, "the gradient of its weight diverges while what enters and leaves its backward agrees");
+    assert_string_equal(c.r->drilldown.why,
+                        "the gradient of its weight diverges while what enters and leaves its backward agrees");
     p3_done(&c);
 }
 
@@ -190,7 +201,8 @@ static void test_data_features_without_a_control_group(void **state) {
 /* ---- p3.json ---- */
 
 static char *json_of(const p3_case *c, sr_control_mode mode) {
-    const sr_phase3_control control = {.dirs = {"a", "b", c->dump[SR_C] != NULL ? "c" : NULL, c->dump[SR_D] != NULL ? "d" : NULL}, .mode = mode};
+    const sr_phase3_control control = {
+        .dirs = {"a", "b", c->dump[SR_C] != NULL ? "c" : NULL, c->dump[SR_D] != NULL ? "d" : NULL}, .mode = mode};
     cJSON *tree = sr_phase3_to_json(c->r, &control);
     assert_non_null(tree);
     sr_str text = {0};
@@ -211,8 +223,10 @@ static void test_json_of_a_divergence_outside_the_layers(void **state) {
     out(&c, 1, P3_LAYER, "forward", 0, 2.0);
     p3_run(&c);
     char *json = json_of(&c, SR_CONTROL_GIVEN);
-    says(json, "\"start\": {\n        \"layer\": null,\n        \"layer_label\": \"embedding\",\n        \"anchor\": null,");
-    says(json, "\"layers\": [\n        \"embedding\",\n        1\n      ],\n      \"layer_labels\": [\n        \"embedding\",\n"
+    says(json,
+         "\"start\": {\n        \"layer\": null,\n        \"layer_label\": \"embedding\",\n        \"anchor\": null,");
+    says(json, "\"layers\": [\n        \"embedding\",\n        1\n      ],\n      \"layer_labels\": [\n        "
+               "\"embedding\",\n"
                "        \"decoder.layers.1\"\n      ]");
     says(json, "\"p0\": \"fwd\"");
     says(json, "\"anomaly\": \"NaN\"");

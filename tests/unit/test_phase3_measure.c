@@ -34,8 +34,8 @@ static void test_extremes_above_the_floor(void **state) {
 
 static void test_near_zero_there_is_no_explosion(void **state) {
     (void)state;
-    p3_near(sr_phase3_ratio(SR_STAT_MAX, 0.02, 0.01, 1.0), 1.01);   /* not 2 */
-    p3_near(sr_phase3_ratio(SR_STAT_MIN, 0.01, -0.01, 1.0), 0.98);  /* not -1 */
+    p3_near(sr_phase3_ratio(SR_STAT_MAX, 0.02, 0.01, 1.0), 1.01);    /* not 2 */
+    p3_near(sr_phase3_ratio(SR_STAT_MIN, 0.01, -0.01, 1.0), 0.98);   /* not -1 */
     p3_near(sr_phase3_ratio(SR_STAT_MEAN, 0.002, 0.001, 1.0), 1.01); /* a tenth of the rms is its floor */
     p3_near(sr_phase3_ratio(SR_STAT_MEAN, 0.26, 0.2, 1.0), 1.3);
     p3_near(sr_phase3_ratio(SR_STAT_MEAN, -0.26, -0.2, 1.0), 1.3);
