@@ -14,7 +14,7 @@
 /* A window's cumulative norm must also stand out itself, or the jump is only a change of direction. */
 static const double MIN_RISE = 1.25;
 /* Residuals that make a spread of a series' own; fewer: those of all ranks are pooled. */
-enum { MIN_SPREAD = 64 };
+enum { MIN_SPREAD = 64, FEW_RESIDUALS = 16 };
 /* A micro step that added nothing has a residual of 0, whose logarithm would be lost. */
 static const double RESIDUAL_FLOOR = 1e-3;
 
@@ -306,9 +306,32 @@ static limits find_limits(const job *j, size_t n) {
     return lim;
 }
 
-/* With hardly any past the noise is what levels differ by from one window to the next, over all ranks and the whole run: a
- * median stands trends and some propagation.  The difference of two noisy values is sqrt(2) wider than one. */
-static void fallback_limits(const job *j, limits *lim) {
+/* What precedes the first value beyond 4x is a biased sample where such values are common, and a small one early in a run.  So
+ * the noise is also taken from the whole run, in two ways that a fault and its propagation hardly touch:
+ * how micro steps differ from the level of their own window, */
+static double noise_inside_windows(const job *j) {
+    const sr_timeline *tl = j->tl;
+    double *v = j->s->pooled;
+    size_t n = 0;
+    for (size_t r = 0; tl->window > 0 && r < j->ds->n_ranks; r++) {
+        const double *norm = norms_of(j, r), *level = levels_of(j, r);
+        const int32_t *turn = turns_of(j, r);
+        for (size_t w = 0; w < tl->n_windows; w++) {
+            size_t prev = SIZE_MAX;
+            for (size_t p = tl->first[w]; sr_usable(level[w]) && p < tl->first[w + 1]; p++) {
+                if (!sr_usable(norm[p])) continue;
+                sr_increment inc = prev == SIZE_MAX ? sr_phase1_increment(tl, 0.0, -1, norm[p], turn[p])
+                                                    : sr_phase1_increment(tl, norm[prev], turn[prev], norm[p], turn[p]);
+                if (inc.contribution > 0.0) v[n++] = fabs(log(inc.contribution / inc.expected / level[w]));
+                prev = p;
+            }
+        }
+    }
+    return n >= SR_MIN_HISTORY ? sr_stats_median_scratch(v, n) : 0.0;
+}
+
+/* and how levels differ from one window to the next (the difference of two noisy values is sqrt(2) wider than one). */
+static double noise_between_windows(const job *j) {
     const sr_timeline *tl = j->tl;
     double *v = j->s->pooled;
     size_t n = 0;
@@ -317,21 +340,31 @@ static void fallback_limits(const job *j, limits *lim) {
         for (size_t w = 1; w < tl->n_windows; w++)
             if (sr_usable(level[w]) && sr_usable(level[w - 1])) v[n++] = fabs(log(level[w] / level[w - 1]));
     }
-    if (n < SR_MIN_HISTORY) return;
-    double mad = sr_stats_median_scratch(v, n) / sqrt(2.0), known = exp(j->opts->mad_mult * mad);
-    lim->mad = known;
-    if (known > lim->least) lim->least = known;
+    return n >= SR_MIN_HISTORY ? sr_stats_median_scratch(v, n) / sqrt(2.0) : 0.0;
 }
 
-/* Limits from the residuals of all ranks before the first finding on any of them: what follows may be propagation. */
-static bool pooled_limits(const job *j, size_t end, limits *out) {
+static void widen(limits *lim, double least) {
+    if (isfinite(lim->iqr) && lim->iqr < least) lim->iqr = least;
+    if (!isfinite(lim->mad) || lim->mad < least) lim->mad = least;
+    if (lim->least < least) lim->least = least;
+}
+
+/* What a target's ranks have in common. */
+typedef struct {
+    limits pooled;     /* from the residuals of all ranks before the first finding on any of them */
+    double whole_run;  /* a limit from the noise of the whole run */
+} common_limits;
+
+static bool find_common(const job *j, size_t end, common_limits *out) {
     size_t all = 0, n, first, ignored = 0;
     for (size_t r = 0; r < j->ds->n_ranks; r++) {
         if (!first_look(j, r, end, j->s->pooled + all, &n, &first, &ignored)) return false;
         all += n;
     }
-    *out = find_limits(j, all);
-    if (all < SR_MIN_HISTORY) fallback_limits(j, out);
+    out->pooled = find_limits(j, all);
+    double inside = noise_inside_windows(j), between = all < FEW_RESIDUALS ? noise_between_windows(j) : 0.0;
+    out->whole_run = exp(j->opts->mad_mult * hypot(inside, between));
+    widen(&out->pooled, out->whole_run);
     return true;
 }
 
@@ -341,12 +374,13 @@ static bool judge_ranks(const job *j, const size_t *first, sr_anomaly_list *out)
     size_t earliest = j->tl->n_windows, n, again, ignored = 0;
     for (size_t r = 0; r < j->ds->n_ranks; r++)
         if (first[r] < earliest) earliest = first[r];
-    limits pooled;
-    bool ok = earliest == j->tl->n_windows || pooled_limits(j, earliest + 1, &pooled);
+    common_limits common = {.whole_run = 1.0};
+    bool ok = earliest == j->tl->n_windows || find_common(j, earliest + 1, &common);
     for (size_t r = 0; ok && r < j->ds->n_ranks; r++) {
         if (first[r] == j->tl->n_windows) continue;
         ok = first_look(j, r, first[r] + 1, j->s->pooled, &n, &again, &ignored);
-        limits own = n >= MIN_SPREAD ? find_limits(j, n) : pooled;
+        limits own = n >= MIN_SPREAD ? find_limits(j, n) : common.pooled;
+        widen(&own, common.whole_run);
         walk k = {.j = j, .rank = r, .out = out, .lim = &own, .end = j->tl->n_windows};
         ok = ok && walk_series(&k);
     }

@@ -147,6 +147,7 @@ static void split_long_windows(const sr_dataset *ds, const votes *v, size_t usua
     double second = (double)NAN;
     for (size_t w = 1; w + 1 < *n && isnan(second); w++)
         if (start[w + 1] - start[w] == usual) second = median_rise(ds, v, start[w]);
+    if (isnan(second) && *n == 2 && start[1] + 1 < v->n) second = median_rise(ds, v, start[1]);
     for (size_t w = 0; all != NULL && w < *n; w++) {
         size_t end = w + 1 < *n ? start[w + 1] : v->n, len = window_steps(ds, start, *n, w), lead = w == 0 ? len % usual : 0;
         bool last = w + 1 == *n;
@@ -181,7 +182,9 @@ static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n
         if (falls) start[(*n)++] = i + 1;
     }
     size_t resets = *n - 1, usual = usual_length(ds, start, *n);
-    if (resets >= 2) split_long_windows(ds, v, usual, start, n);
+    if (resets >= 1) split_long_windows(ds, v, resets >= 2 ? usual : window_steps(ds, start, *n, 0), start, n);
+    resets = *n - 1;
+    usual = usual_length(ds, start, *n);
     bool few = resets < 2; /* nothing repeats yet: only a flawless pattern counts */
     bool lone = v->series < MIN_VOTES; /* one or two curves: a spike looks like a reset unless the pattern repeats */
     bool ok = resets >= (lone ? 3 : 1) && known >= MIN_VOTES && rises + 1 >= resets &&
