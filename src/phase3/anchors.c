@@ -191,17 +191,43 @@ static int cmp_layer(const void *a, const void *b) {
     return (x->layer > y->layer) - (x->layer < y->layer);
 }
 
-/* Layers in which the anchor has nothing to compare, though the pass was recorded. */
-static bool list_uncompared(sr_phase3_result *r, sr_anchor *a) {
-    bool recorded[SR_N_PASSES] = {false, false};
+/* Is there, in the call of unit i, any operator at or below the anchor whose output was compared?  Units of one pass,
+ * call and layer stand together. */
+static bool call_compared(const sr_phase3_result *r, size_t i, const char *sub) {
+    const sr_unit *u = &r->units[i];
+    for (int step = -1; step <= 1; step += 2)
+        for (size_t k = i; k < r->n_units && r->units[k].pass == u->pass && r->units[k].call == u->call &&
+                           r->unit_layer[k] == r->unit_layer[i];
+             k += (size_t)step)
+            if (!r->units[k].is_grad && is_below(r->units[k].place->sub, sub) && output_of(r, &r->units[k]) != SIZE_MAX) return true;
+    return false;
+}
+
+/* mark[layer]: one of the anchor's calls there has nothing that could be compared. */
+static void mark_lost_calls(const sr_phase3_result *r, const char *sub, int pass, bool *mark) {
+    for (size_t i = 0; i < r->n_units; i++) {
+        const sr_unit *u = &r->units[i];
+        bool own = u->pass == pass && u->op->kind == SR_OP_MODULE && !u->is_grad && in_scope(r, i) && strcmp(u->op->sub, sub) == 0;
+        if (own && output_of(r, u) == SIZE_MAX && !call_compared(r, i, sub)) mark[r->unit_layer[i]] = true;
+    }
+}
+
+/* Layers in which the anchor has nothing to compare, in one of its calls at least, though the pass was recorded. */
+static bool list_uncompared(sr_phase3_result *r, sr_anchor *a, const char *sub) {
+    bool recorded[SR_N_PASSES] = {false, false}, *mark = calloc(r->n_layers + 1, sizeof *mark);
+    if (mark == NULL) return false;
     for (size_t i = 0; i < r->n_units; i++) recorded[r->units[i].pass] = recorded[r->units[i].pass] || !r->units[i].is_grad;
     for (int p = 0; p < SR_N_PASSES; p++) {
         a->uncompared[p] = sr_arena_calloc(r->arena, a->n_layers + 1, sizeof *a->uncompared[p]);
-        if (a->uncompared[p] == NULL) return false;
+        if (a->uncompared[p] == NULL) break;
+        memset(mark, 0, (r->n_layers + 1) * sizeof *mark);
+        mark_lost_calls(r, sub, p, mark);
         for (size_t i = 0; recorded[p] && i < a->n_layers; i++)
-            if (a->layers[i].rep[p].tensor == SIZE_MAX) a->uncompared[p][a->n_uncompared[p]++] = a->layers[i].layer;
+            if (a->layers[i].rep[p].tensor == SIZE_MAX || mark[a->layers[i].layer])
+                a->uncompared[p][a->n_uncompared[p]++] = a->layers[i].layer;
     }
-    return true;
+    free(mark);
+    return a->uncompared[SR_N_PASSES - 1] != NULL;
 }
 
 sr_status sr_phase3_anchors(sr_phase3_result *r, sr_err *err) {
@@ -217,7 +243,7 @@ sr_status sr_phase3_anchors(sr_phase3_result *r, sr_err *err) {
         a->layers = sr_arena_calloc(r->arena, r->n_layers + 1, sizeof *a->layers);
         if (a->layers == NULL || !fill(r, a, c[i].sub, at)) st = sr_fail_mem(err);
         if (st == SR_OK) qsort(a->layers, a->n_layers, sizeof *a->layers, cmp_layer);
-        if (st == SR_OK && !list_uncompared(r, a)) st = sr_fail_mem(err);
+        if (st == SR_OK && !list_uncompared(r, a, c[i].sub)) st = sr_fail_mem(err);
     }
     if (st == SR_OK && r->n_anchors < MIN_ANCHORS)
         r->anchor_warning = "fewer than three anchor modules align on both sides: the judgement is incomplete; name pairs "

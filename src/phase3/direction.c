@@ -73,11 +73,29 @@ static bool collect(sr_phase3_result *r, int pass, const sr_event *ev, size_t n,
     return ok;
 }
 
+/* A module outside the layers whose output was recorded on either side and could not be compared. */
+static bool lost_outside(const sr_phase3_result *r, size_t unit) {
+    const sr_unit *u = &r->units[unit];
+    bool recorded = false;
+    if (u->op->kind != SR_OP_MODULE || u->is_grad || u->container || r->layers[r->unit_layer[unit]].layer != SR_NO_LAYER) return false;
+    for (size_t k = u->first; k < u->first + u->n; k++) {
+        if (!sr_is_output(r, k)) continue;
+        if (r->tensors[k].compared) return false;
+        for (int g = SR_A; g <= SR_B; g++) {
+            const sr_dump_tensor *t = r->tensors[k].t[g];
+            for (int m = 0; t != NULL && !t->info->integral && m < SR_N_STATS; m++) recorded = recorded || !sr_absent(t->stat[m]);
+        }
+    }
+    return recorded;
+}
+
 static bool collect_uncompared(sr_phase3_result *r, int pass, sr_direction_result *d) {
     bool *mark = calloc(r->n_layers + 1, sizeof *mark);
     if (mark == NULL) return false;
     for (size_t a = 0; a < r->n_anchors; a++)
         for (size_t i = 0; i < r->anchors[a].n_uncompared[pass]; i++) mark[r->anchors[a].uncompared[pass][i]] = true;
+    for (size_t i = 0; i < r->n_units; i++)
+        if (r->units[i].pass == pass && lost_outside(r, i)) mark[r->unit_layer[i]] = true;
     d->uncompared = list_layers(r, pass, mark, &d->n_uncompared);
     free(mark);
     return d->uncompared != NULL;

@@ -23,7 +23,8 @@ void sr_phase3_write_reason(cJSON *direction, const sr_phase3_result *r) {
     sr_str b = {0};
     const sr_direction_result *f = &r->direction[SR_FWD], *w = &r->direction[SR_BWD];
     if (r->p0 == SR_P0_FWD) {
-        sr_str_addf(&b, "the forward pass diverges from %s on (%zu layers flagged)", where(r, &f->start), f->n_layers);
+        sr_str_addf(&b, "the forward pass diverges from %s on (%zu layer%s flagged)", where(r, &f->start), f->n_layers,
+                    f->n_layers == 1 ? "" : "s");
         if (w->verdict == SR_VERDICT_DIVERGED)
             sr_str_add(&b, "; the backward pass diverges too, but it is computed from the forward pass: trace the forward first");
     } else if (r->p0 == SR_P0_BWD) {
