@@ -387,15 +387,56 @@ static bool judge_ranks(const job *j, const size_t *first, sr_anomaly_list *out)
     return ok;
 }
 
+/* Most step-level series hold no value that could be a finding, and this says so without a walk: every bar is at least
+ * the smallest of the last SR_WINDOW normal values (at the start: of the series), and before the first finding all values
+ * are normal. The smallest is tracked in blocks, which reach a little further back than the window: never too high. */
+static bool may_hold_finding(const double *norm, size_t n, double saturated) {
+    double before = (double)INFINITY, earlier = (double)INFINITY, now = (double)INFINITY, least = (double)INFINITY;
+    size_t usable = 0;
+    for (size_t p = 0; p < n; p++)
+        if (sr_usable(norm[p]) && norm[p] < least) least = norm[p];
+    for (size_t p = 0; p < n; p++) {
+        double v = norm[p];
+        if (sr_absent(v)) continue;
+        if (!isfinite(v)) return true;
+        if (v <= 0.0) continue;
+        double low = before < earlier ? before : earlier;
+        if (now < low) low = now;
+        if (usable < 2 * SR_WINDOW) low = least;
+        if (v >= saturated || v >= SR_MIN_RATIO * low) return true;
+        if (v < now) now = v;
+        if (++usable % SR_WINDOW == 0) {
+            earlier = before;
+            before = now;
+            now = (double)INFINITY;
+        }
+    }
+    return usable == 1; /* a lone value: there is nothing to compare it with, which is to be said */
+}
+
+/* Fetch the target's series; false: nothing in them can be a finding. */
+static bool fetch(const job *j) {
+    const sr_dataset *ds = j->ds;
+    const sr_timeline *tl = j->tl;
+    bool any = tl->max_window > 1; /* contributions have to be worked out first */
+    double saturated = ds->format == SR_FORMAT_TREND_DB ? SR_SATURATED : (double)INFINITY;
+    for (size_t r = 0; r < ds->n_ranks; r++) {
+        double *norm = j->s->norm + r * ds->n_points;
+        (void)sr_dataset_series(ds, r, j->target, norm);
+        any = any || may_hold_finding(norm, ds->n_points, saturated);
+    }
+    for (size_t r = 0; any && r < ds->n_ranks; r++) {
+        sr_phase1_turns(tl, norms_of(j, r), j->s->turn + r * ds->n_points);
+        find_levels(tl, norms_of(j, r), turns_of(j, r), j->s->level + r * tl->n_windows);
+    }
+    return any;
+}
+
 sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_phase1_opts *opts, size_t target,
                           sr_scratch *s, sr_anomaly_list *out, size_t *unjudged, sr_err *err) {
     job j = {ds, tl, opts, target, s};
     bool ok = true;
-    for (size_t r = 0; r < ds->n_ranks; r++) {
-        (void)sr_dataset_series(ds, r, target, s->norm + r * ds->n_points);
-        sr_phase1_turns(tl, norms_of(&j, r), s->turn + r * ds->n_points);
-        find_levels(tl, norms_of(&j, r), turns_of(&j, r), s->level + r * tl->n_windows);
-    }
+    if (!fetch(&j)) return SR_OK;
     for (size_t w = 0; w < tl->n_windows; w++) s->move[w] = (double)NAN; /* not worked out yet */
     for (size_t r = 0, n; ok && r < ds->n_ranks; r++) {
         s->first[r] = tl->n_windows;
