@@ -170,7 +170,10 @@ static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     if (st == SR_OK) {
         *found = r->n_anomalies;
         if (o->summary) print_summary(r);
-        if (!o->summary || strcmp(o->common.output, "-") != 0) st = sr_cli_write(&o->common, sr_phase1_to_json(r), err);
+        char says[96];
+        (void)snprintf(says, sizeof says, "%zu candidate%s", r->n_anomalies, r->n_anomalies == 1 ? "" : "s");
+        if (!o->summary || strcmp(o->common.output, "-") != 0)
+            st = sr_cli_write(&o->common, sr_phase1_to_json(r), o->summary ? NULL : says, err);
     }
     sr_phase1_result_free(r);
     sr_dataset_free(ds);

@@ -146,7 +146,8 @@ static sr_status analyse(options *o, bool *found, sr_err *err) {
     if (st == SR_OK) st = sr_phase2_run(a, b, &o->analysis, &r, err);
     if (st == SR_OK) {
         *found = r->root != NULL;
-        st = sr_cli_write(&o->common, sr_phase2_to_json(r), err);
+        cJSON *tree = sr_phase2_to_json(r);
+        st = sr_cli_write(&o->common, tree, sr_json_get_str(cJSON_GetObjectItemCaseSensitive(tree, "reasoning")), err);
     }
     sr_phase2_result_free(r);
     sr_p1_free(a);

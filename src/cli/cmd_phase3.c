@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "phase3_inputs.h"
+#include "spikeroot/json.h"
 #include "spikeroot/mem.h"
 #include "spikeroot/parallel.h"
 #include "spikeroot/reader.h"
@@ -153,7 +154,11 @@ static sr_status write_result(const options *o, sr_phase3_result *r, const sr_ph
         int g = u->e[SR_A] != NULL ? SR_A : SR_B;
         st = sr_dump_stack(r->dump[g], u->e[g], &r->drilldown.stack, &r->drilldown.n_stack, err);
     }
-    if (st == SR_OK) st = sr_cli_write(&o->common, sr_phase3_to_json(r, control), err);
+    if (st == SR_OK) {
+        cJSON *tree = sr_phase3_to_json(r, control);
+        const cJSON *conclusion = cJSON_GetObjectItemCaseSensitive(tree, "conclusion");
+        st = sr_cli_write(&o->common, tree, sr_json_get_str(cJSON_GetObjectItemCaseSensitive(conclusion, "problem")), err);
+    }
     sr_dump_stack_free(r->drilldown.stack, r->drilldown.n_stack);
     return st;
 }

@@ -121,11 +121,16 @@ static void print_warnings(const sr_common *c, const cJSON *tree) {
     }
 }
 
-sr_status sr_cli_write(const sr_common *c, cJSON *tree, sr_err *err) {
+sr_status sr_cli_write(const sr_common *c, cJSON *tree, const char *says, sr_err *err) {
     sr_str text = {0};
     sr_status st = sr_json_print(tree, &text, err);
     if (st == SR_OK && !c->quiet) print_warnings(c, tree);
     if (st == SR_OK) st = sr_outfile_write(c->output, sr_str_text(&text), text.len, err);
+    if (st == SR_OK && !c->quiet && says != NULL && strcmp(c->output, "-") != 0) {
+        sr_err line; /* for its escaping */
+        sr_fail(&line, SR_EINPUT, "%s", says);
+        fprintf(stderr, "spikeroot %s: %s\n", c->command, line.text);
+    }
     sr_str_fini(&text);
     cJSON_Delete(tree);
     return st;

@@ -56,7 +56,7 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
     if (r->by_user) {
         sr_str_add(b, "The coordinate was named by the user: ");
         add_place(b, r->root);
-        sr_str_addc(b, '.');
+        sr_str_add(b, r->root_candidate == SIZE_MAX ? ". Phase 1 lists no candidate there: its values are not known." : ".");
         return;
     }
     if (r->root == NULL) {
