@@ -12,8 +12,10 @@
 
 static const char help[] =
     "usage: spikeroot phase3 [options] --dump-a DIR --dump-b DIR [--dump-c DIR --dump-d DIR]\n\n"
-    "Compares four statistics dumps operator by operator and finds the earliest divergence. A: abnormal, B: its benchmark,\n"
-    "C: a nearby normal one, D: its benchmark; abnormality = (A/B) / (C/D). Without C and D they are chosen among the other\n"
+    "Compares four statistics dumps operator by operator and finds the earliest divergence. A: abnormal, B: its "
+    "benchmark,\n"
+    "C: a nearby normal one, D: its benchmark; abnormality = (A/B) / (C/D). Without C and D they are chosen among the "
+    "other\n"
     "ranks and steps beside A that exist beside B too.\n"
     "DIR is one rank's directory (with dump.json), or a dump root from which --phase2 picks step and rank.\n\n"
     "      --dump-a DIR, --dump-b DIR, --dump-c DIR, --dump-d DIR\n"
@@ -23,7 +25,8 @@ static const char help[] =
     "      --anchors A,B,C modules that stand for a layer, e.g. self_attention,mlp,layer (default: chosen)\n"
     "      --layer-prefix NAME\n"
     "                      judge this stack of layers only, e.g. decoder.layers\n"
-    "      --map FILE      pairs of module paths, A's and B's, one pair a line, for modules that are called differently\n"
+    "      --map FILE      pairs of module paths, A's and B's, one pair a line, for modules that are called "
+    "differently\n"
     "  -o, --output FILE   write p3.json there (default: -, standard output)\n"
     "      --threads N     number of threads (default: one for each processor); the result is the same\n"
     "      --exit-code     exit with 3 if there is a divergence\n"
@@ -31,7 +34,19 @@ static const char help[] =
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
 
-enum { OPT_A = SR_OPT_FIRST, OPT_B, OPT_C, OPT_D, OPT_PHASE1, OPT_PHASE2, OPT_NO_CONTROL, OPT_ANCHORS, OPT_PREFIX, OPT_MAP, OPT_THREADS };
+enum {
+    OPT_A = SR_OPT_FIRST,
+    OPT_B,
+    OPT_C,
+    OPT_D,
+    OPT_PHASE1,
+    OPT_PHASE2,
+    OPT_NO_CONTROL,
+    OPT_ANCHORS,
+    OPT_PREFIX,
+    OPT_MAP,
+    OPT_THREADS
+};
 
 typedef struct {
     sr_common common;
@@ -93,7 +108,8 @@ static int parse(int argc, char **argv, options *o) {
     if (o->common.output[0] == '\0') return sr_cli_usage("phase3", "-o: the name is empty");
     if (d[SR_A] == NULL || d[SR_B] == NULL) return sr_cli_usage("phase3", "--dump-a and --dump-b are needed");
     if ((d[SR_C] == NULL) != (d[SR_D] == NULL)) return sr_cli_usage("phase3", "--dump-c and --dump-d go together");
-    if (d[SR_C] != NULL && o->request.no_control) return sr_cli_usage("phase3", "--no-control contradicts --dump-c and --dump-d");
+    if (d[SR_C] != NULL && o->request.no_control)
+        return sr_cli_usage("phase3", "--no-control contradicts --dump-c and --dump-d");
     return -1;
 }
 
@@ -157,7 +173,8 @@ static sr_status write_result(const options *o, sr_phase3_result *r, const sr_ph
     if (st == SR_OK) {
         cJSON *tree = sr_phase3_to_json(r, control);
         const cJSON *conclusion = cJSON_GetObjectItemCaseSensitive(tree, "conclusion");
-        st = sr_cli_write(&o->common, tree, sr_json_get_str(cJSON_GetObjectItemCaseSensitive(conclusion, "problem")), err);
+        st = sr_cli_write(&o->common, tree, sr_json_get_str(cJSON_GetObjectItemCaseSensitive(conclusion, "problem")),
+                          err);
     }
     sr_dump_stack_free(r->drilldown.stack, r->drilldown.n_stack);
     return st;

@@ -15,14 +15,16 @@
 
 /* ---- --map ---- */
 
-static sr_status map_line(char *line, const char *path, size_t number, sr_arena *arena, sr_name_pair *out, bool *has, sr_err *err) {
+static sr_status map_line(char *line, const char *path, size_t number, sr_arena *arena, sr_name_pair *out, bool *has,
+                          sr_err *err) {
     char *save = NULL, *hash = strchr(line, '#');
     if (hash != NULL) *hash = '\0';
     const char *a = strtok_r(line, " \t\r\n", &save), *b = strtok_r(NULL, " \t\r\n", &save);
     *has = a != NULL;
     if (a == NULL) return SR_OK;
     if (b == NULL || strtok_r(NULL, " \t\r\n", &save) != NULL)
-        return sr_fail(err, SR_EINPUT, "%s:%zu: two module paths a line, A's and B's, e.g. 'decoder.layers.0.mlp decoder.blocks.0.ffn'",
+        return sr_fail(err, SR_EINPUT,
+                       "%s:%zu: two module paths a line, A's and B's, e.g. 'decoder.layers.0.mlp decoder.blocks.0.ffn'",
                        path, number);
     out->from = sr_arena_strdup(arena, a);
     out->to = sr_arena_strdup(arena, b);
@@ -67,9 +69,11 @@ static sr_status read_coordinate(const char *path, coordinate *c, sr_err *err) {
     const cJSON *o = cJSON_GetObjectItemCaseSensitive(tree, "root_cause_coordinate");
     int64_t rank = 0;
     if (st == SR_OK && cJSON_IsNull(o))
-        st = sr_fail(err, SR_ENEED, "%s: phase 2 named no root cause; name the dumps of one rank with --dump-a and --dump-b", path);
-    else if (st == SR_OK && !(sr_json_get_int(cJSON_GetObjectItemCaseSensitive(o, "opt_step"), &c->opt_step) &&
-                              sr_json_get_int(cJSON_GetObjectItemCaseSensitive(o, "rank"), &rank) && rank >= 0 && rank <= INT32_MAX))
+        st = sr_fail(err, SR_ENEED,
+                     "%s: phase 2 named no root cause; name the dumps of one rank with --dump-a and --dump-b", path);
+    else if (st == SR_OK &&
+             !(sr_json_get_int(cJSON_GetObjectItemCaseSensitive(o, "opt_step"), &c->opt_step) &&
+               sr_json_get_int(cJSON_GetObjectItemCaseSensitive(o, "rank"), &rank) && rank >= 0 && rank <= INT32_MAX))
         st = sr_fail(err, SR_EINPUT, "%s: root_cause_coordinate: opt_step or rank is missing or no whole number", path);
     if (st == SR_OK) {
         if (!sr_json_get_int(cJSON_GetObjectItemCaseSensitive(o, "step"), &c->step)) c->step = c->opt_step;
@@ -91,7 +95,8 @@ static void list_places(sr_str *b, const sr_dump_dirs *d) {
 }
 
 /* The dump of one side: the directory itself, or the one of the coordinate below it. */
-static sr_status resolve_one(const char *option, const char *given, const coordinate *c, sr_arena *arena, sr_dump_dir *out, sr_err *err) {
+static sr_status resolve_one(const char *option, const char *given, const coordinate *c, sr_arena *arena,
+                             sr_dump_dir *out, sr_err *err) {
     sr_dump_dirs d = {0};
     sr_str places = {0};
     const sr_dump_dir *hit = NULL;
@@ -102,10 +107,14 @@ static sr_status resolve_one(const char *option, const char *given, const coordi
             if (d.items[i].rank == c->rank && d.items[i].step == (by_raw ? c->step : c->opt_step)) hit = &d.items[i];
     if (st == SR_OK && hit == NULL) {
         list_places(&places, &d);
-        st = c->known ? sr_fail(err, SR_ENEED, "%s %s: no dump of optimizer step %lld rank %d in it; there is %s; dump that step, or name a "
-                                "rank's directory", option, given, (long long)c->opt_step, (int)c->rank, sr_str_text(&places))
-                      : sr_fail(err, SR_EINPUT, "%s %s: holds %zu dumps (%s); name one rank's directory, or give --phase2", option, given, d.n,
-                                sr_str_text(&places));
+        st =
+            c->known
+                ? sr_fail(err, SR_ENEED,
+                          "%s %s: no dump of optimizer step %lld rank %d in it; there is %s; dump that step, or name a "
+                          "rank's directory",
+                          option, given, (long long)c->opt_step, (int)c->rank, sr_str_text(&places))
+                : sr_fail(err, SR_EINPUT, "%s %s: holds %zu dumps (%s); name one rank's directory, or give --phase2",
+                          option, given, d.n, sr_str_text(&places));
     }
     if (st == SR_OK) {
         *out = *hit;
@@ -149,8 +158,8 @@ static sr_status split_path(const char *path, sr_arena *arena, char **dir, char 
 
 static bool begins(const char *name, const char *word) { return strncmp(name, word, strlen(word)) == 0; }
 
-/* The dump root around a rank's directory: above its step directory, else above itself. A directory that is not named as
- * msProbe names them stands alone: what lies beside it may be anything, the benchmark for one. */
+/* The dump root around a rank's directory: above its step directory, else above itself. A directory that is not named
+ * as msProbe names them stands alone: what lies beside it may be anything, the benchmark for one. */
 static sr_status root_of(const char *dir, sr_arena *arena, char **root, sr_err *err) {
     char *above, *base, *step;
     sr_status st = split_path(dir, arena, &above, &base, err);
@@ -172,7 +181,8 @@ static const sr_dump_dir *find_dir(const sr_dump_dirs *d, int64_t step, int32_t 
 
 static bool listed(const sr_p1 *p, int64_t step, int32_t rank) {
     for (size_t i = 0; p != NULL && i < p->n_anomalies; i++)
-        if (p->anomalies[i].rank == rank && (p->anomalies[i].opt_step == step || p->anomalies[i].step == step)) return true;
+        if (p->anomalies[i].rank == rank && (p->anomalies[i].opt_step == step || p->anomalies[i].step == step))
+            return true;
     return false;
 }
 
@@ -201,8 +211,9 @@ static sr_status measure_one(void *ctx, size_t i, sr_err *err) {
     return st == SR_OK ? grad_norm(m->list[i].benchmark_dir, &m->list[i].benchmark_norm, err) : st;
 }
 
-static sr_status list_neighbours(const sr_dump_dir *a, const sr_dump_dir *b, const sr_dump_dirs *da, const sr_dump_dirs *db,
-                                 const sr_p1 *p1, sr_arena *arena, sr_neighbour **out, size_t *n, sr_err *err) {
+static sr_status list_neighbours(const sr_dump_dir *a, const sr_dump_dir *b, const sr_dump_dirs *da,
+                                 const sr_dump_dirs *db, const sr_p1 *p1, sr_arena *arena, sr_neighbour **out,
+                                 size_t *n, sr_err *err) {
     sr_neighbour *list = sr_arena_calloc(arena, da->n + 1, sizeof *list);
     *n = 0;
     if (list == NULL) return sr_fail_mem(err);
@@ -212,9 +223,14 @@ static sr_status list_neighbours(const sr_dump_dir *a, const sr_dump_dir *b, con
         /* the benchmark may count its steps or ranks from elsewhere: by as much as B differs from A */
         const sr_dump_dir *y = find_dir(db, x->step + (b->step - a->step), x->rank + (b->rank - a->rank));
         sr_neighbour *e = &list[(*n)++];
-        *e = (sr_neighbour){.dir = keep(arena, x->dir), .benchmark_dir = y != NULL ? keep(arena, y->dir) : NULL, .step = x->step,
-                            .rank = x->rank, .grad_norm = sr_absent_value(), .benchmark_norm = sr_absent_value(),
-                            .same_step = x->step == a->step, .is_anomaly = listed(p1, x->step, x->rank)};
+        *e = (sr_neighbour){.dir = keep(arena, x->dir),
+                            .benchmark_dir = y != NULL ? keep(arena, y->dir) : NULL,
+                            .step = x->step,
+                            .rank = x->rank,
+                            .grad_norm = sr_absent_value(),
+                            .benchmark_norm = sr_absent_value(),
+                            .same_step = x->step == a->step,
+                            .is_anomaly = listed(p1, x->step, x->rank)};
         if (e->dir == NULL || (y != NULL && e->benchmark_dir == NULL)) return sr_fail_mem(err);
     }
     *out = list;
@@ -225,10 +241,14 @@ static const char NOTE[] = "no control group: the ratio A/B may contain the devi
 
 static sr_status need_control(const sr_neighbour *list, size_t n, sr_err *err) {
     sr_str b = {0};
-    for (size_t i = 0; i < n && i < 4; i++) sr_str_addf(&b, "%s%s: %s", i > 0 ? "; " : "", list[i].dir, list[i].rejected_because);
+    for (size_t i = 0; i < n && i < 4; i++)
+        sr_str_addf(&b, "%s%s: %s", i > 0 ? "; " : "", list[i].dir, list[i].rejected_because);
     if (n > 4) sr_str_addf(&b, "; and %zu more", n - 4);
-    sr_status st = sr_fail(err, SR_ENEED, "no control group: none of %zu neighbours is known to be normal (%s). Supply a normal rank or step "
-                           "with --dump-c and its benchmark with --dump-d, or accept the device's bias with --no-control", n, sr_str_text(&b));
+    sr_status st =
+        sr_fail(err, SR_ENEED,
+                "no control group: none of %zu neighbours is known to be normal (%s). Supply a normal rank or step "
+                "with --dump-c and its benchmark with --dump-d, or accept the device's bias with --no-control",
+                n, sr_str_text(&b));
     sr_str_fini(&b);
     return st;
 }
@@ -258,7 +278,8 @@ static sr_status choose(const sr_dump_dir *a, const sr_dump_dir *b, const sr_p1 
         else {
             control->dirs[SR_C] = list[at].dir;
             control->dirs[SR_D] = list[at].benchmark_dir;
-            control->note = "C and D were chosen: a neighbour that is not listed as abnormal, with a gradient norm that is usual for its directory";
+            control->note = "C and D were chosen: a neighbour that is not listed as abnormal, with a gradient norm "
+                            "that is usual for its directory";
         }
     }
     sr_dump_dirs_fini(&da);

@@ -1,8 +1,8 @@
 /* Step 3.2: the same operator in four dumps.
  *
  * Modules align by normalised key, direction and call (the call counted without recomputations).  APIs are numbered
- * over the whole run, so one call more on one side would shift all that follow: they align by the module call that holds
- * them and their turn in it.  parameters_grad never aligns by its number. */
+ * over the whole run, so one call more on one side would shift all that follow: they align by the module call that
+ * holds them and their turn in it.  parameters_grad never aligns by its number. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +101,8 @@ typedef struct {
 static int32_t nth_of(const sr_dump_entry *e) { return e->nth > 0 ? e->nth : 0; }
 
 static bool is_module_call(const sr_dump_entry *e) {
-    return e->op->kind == SR_OP_MODULE && !e->recompute && (e->direction == SR_DIR_FORWARD || e->direction == SR_DIR_BACKWARD);
+    return e->op->kind == SR_OP_MODULE && !e->recompute &&
+           (e->direction == SR_DIR_FORWARD || e->direction == SR_DIR_BACKWARD);
 }
 
 /* The micro batch of an API that no module holds is that of the modules around it: of the one before it in the same
@@ -174,8 +175,10 @@ static bool add_tensors(aligning *a, sr_unit *u) {
         sr_tensor_cmp *c = &r->tensors[r->n_tensors++];
         memset(c, 0, sizeof *c);
         for (int g = 0; g < SR_N_GROUPS; g++) {
-            if (g == first) c->t[g] = t;
-            else if (u->e[g] != NULL) c->t[g] = sr_dump_tensor_at(r->dump[g], u->e[g], (sr_io)t->info->io, t->info->place);
+            if (g == first)
+                c->t[g] = t;
+            else if (u->e[g] != NULL)
+                c->t[g] = sr_dump_tensor_at(r->dump[g], u->e[g], (sr_io)t->info->io, t->info->place);
         }
     }
     u->n = r->n_tensors - u->first;
@@ -224,8 +227,7 @@ sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err) {
     bool failed = false;
     for (int g = 0; g < SR_N_GROUPS; g++) total += r->dump[g] != NULL ? r->dump[g]->n_entries : 0;
     key *k = malloc((total + 1) * sizeof *k);
-    for (int g = 0; g < SR_N_GROUPS; g++)
-        failed = failed || (r->dump[g] != NULL && !list_calls(&a, g));
+    for (int g = 0; g < SR_N_GROUPS; g++) failed = failed || (r->dump[g] != NULL && !list_calls(&a, g));
     if (k == NULL || failed) goto out;
     for (int g = 0; g < SR_N_GROUPS; g++)
         for (size_t i = 0; r->dump[g] != NULL && i < r->dump[g]->n_entries; i++) {

@@ -168,7 +168,8 @@ static bool fill(sr_phase3_result *r, sr_anchor *a, const char *sub, uint32_t *a
         if (at[l] == 0) {
             at[l] = (uint32_t)++a->n_layers;
             double none = sr_absent_value();
-            a->layers[at[l] - 1] = (sr_anchor_layer){l, {{SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}}, {none, none, none, none}};
+            a->layers[at[l] - 1] =
+                (sr_anchor_layer){l, {{SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}}, {none, none, none, none}};
         }
         sr_anchor_layer *e = &a->layers[at[l] - 1];
         if (u->is_grad) {
@@ -199,7 +200,8 @@ static bool call_compared(const sr_phase3_result *r, size_t i, const char *sub) 
         for (size_t k = i; k < r->n_units && r->units[k].pass == u->pass && r->units[k].call == u->call &&
                            r->unit_layer[k] == r->unit_layer[i];
              k += (size_t)step)
-            if (!r->units[k].is_grad && is_below(r->units[k].place->sub, sub) && output_of(r, &r->units[k]) != SIZE_MAX) return true;
+            if (!r->units[k].is_grad && is_below(r->units[k].place->sub, sub) && output_of(r, &r->units[k]) != SIZE_MAX)
+                return true;
     return false;
 }
 
@@ -207,7 +209,8 @@ static bool call_compared(const sr_phase3_result *r, size_t i, const char *sub) 
 static void mark_lost_calls(const sr_phase3_result *r, const char *sub, int pass, bool *mark) {
     for (size_t i = 0; i < r->n_units; i++) {
         const sr_unit *u = &r->units[i];
-        bool own = u->pass == pass && u->op->kind == SR_OP_MODULE && !u->is_grad && in_scope(r, i) && strcmp(u->op->sub, sub) == 0;
+        bool own = u->pass == pass && u->op->kind == SR_OP_MODULE && !u->is_grad && in_scope(r, i) &&
+                   strcmp(u->op->sub, sub) == 0;
         if (own && output_of(r, u) == SIZE_MAX && !call_compared(r, i, sub)) mark[r->unit_layer[i]] = true;
     }
 }
@@ -216,7 +219,8 @@ static void mark_lost_calls(const sr_phase3_result *r, const char *sub, int pass
 static bool list_uncompared(sr_phase3_result *r, sr_anchor *a, const char *sub) {
     bool recorded[SR_N_PASSES] = {false, false}, *mark = calloc(r->n_layers + 1, sizeof *mark);
     if (mark == NULL) return false;
-    for (size_t i = 0; i < r->n_units; i++) recorded[r->units[i].pass] = recorded[r->units[i].pass] || !r->units[i].is_grad;
+    for (size_t i = 0; i < r->n_units; i++)
+        recorded[r->units[i].pass] = recorded[r->units[i].pass] || !r->units[i].is_grad;
     for (int p = 0; p < SR_N_PASSES; p++) {
         a->uncompared[p] = sr_arena_calloc(r->arena, a->n_layers + 1, sizeof *a->uncompared[p]);
         if (a->uncompared[p] == NULL) break;
@@ -246,8 +250,9 @@ sr_status sr_phase3_anchors(sr_phase3_result *r, sr_err *err) {
         if (st == SR_OK && !list_uncompared(r, a, c[i].sub)) st = sr_fail_mem(err);
     }
     if (st == SR_OK && r->n_anchors < MIN_ANCHORS)
-        r->anchor_warning = "fewer than three anchor modules align on both sides: the judgement is incomplete; name pairs "
-                            "of modules that are called differently with --map";
+        r->anchor_warning =
+            "fewer than three anchor modules align on both sides: the judgement is incomplete; name pairs "
+            "of modules that are called differently with --map";
     free(c);
     free(at);
     return st;

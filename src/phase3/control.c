@@ -52,7 +52,8 @@ static const char *reject(const sr_neighbour *x, double limit) {
     if (!isfinite(x->grad_norm)) return "its gradient is not finite";
     if (isfinite(x->benchmark_norm) && x->benchmark_norm > 0.0 && x->grad_norm >= BENCHMARK_RATIO * x->benchmark_norm)
         return "its gradient norm is twice its benchmark's or more";
-    if (!sr_absent(limit) && x->grad_norm > limit) return "its gradient norm is above the 75th percentile of the directory";
+    if (!sr_absent(limit) && x->grad_norm > limit)
+        return "its gradient norm is above the 75th percentile of the directory";
     return NULL;
 }
 

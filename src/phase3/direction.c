@@ -1,5 +1,5 @@
-/* Steps 3.4 and 3.5: in which direction did it start, and where?  The first diverged tensor in the order of execution, not
- * the longest stretch and not the largest value. A pass is consistent only if nothing in it stayed uncompared. */
+/* Steps 3.4 and 3.5: in which direction did it start, and where?  The first diverged tensor in the order of execution,
+ * not the longest stretch and not the largest value. A pass is consistent only if nothing in it stayed uncompared. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@ static const sr_spot nowhere = {SIZE_MAX, SIZE_MAX, 0};
 static int widest(const sr_tensor_cmp *t) {
     int best = SR_STAT_NORM;
     for (int m = 0; m < SR_N_STATS; m++)
-        if (t->flag[m] && (!t->flag[best] || (m != best && sr_phase3_distance(t, m) > sr_phase3_distance(t, best)))) best = m;
+        if (t->flag[m] && (!t->flag[best] || (m != best && sr_phase3_distance(t, m) > sr_phase3_distance(t, best))))
+            best = m;
     return best;
 }
 
@@ -77,13 +78,16 @@ static bool collect(sr_phase3_result *r, int pass, const sr_event *ev, size_t n,
 static bool lost_outside(const sr_phase3_result *r, size_t unit) {
     const sr_unit *u = &r->units[unit];
     bool recorded = false;
-    if (u->op->kind != SR_OP_MODULE || u->is_grad || u->container || r->layers[r->unit_layer[unit]].layer != SR_NO_LAYER) return false;
+    if (u->op->kind != SR_OP_MODULE || u->is_grad || u->container ||
+        r->layers[r->unit_layer[unit]].layer != SR_NO_LAYER)
+        return false;
     for (size_t k = u->first; k < u->first + u->n; k++) {
         if (!sr_is_output(r, k)) continue;
         if (r->tensors[k].compared) return false;
         for (int g = SR_A; g <= SR_B; g++) {
             const sr_dump_tensor *t = r->tensors[k].t[g];
-            for (int m = 0; t != NULL && !t->info->integral && m < SR_N_STATS; m++) recorded = recorded || !sr_absent(t->stat[m]);
+            for (int m = 0; t != NULL && !t->info->integral && m < SR_N_STATS; m++)
+                recorded = recorded || !sr_absent(t->stat[m]);
         }
     }
     return recorded;
@@ -108,9 +112,9 @@ static void give_verdict(const sr_phase3_result *r, int pass, sr_direction_resul
         d->recorded = true;
         compared += r->units[i].compared;
     }
-    d->verdict = d->start.unit != SIZE_MAX                      ? SR_VERDICT_DIVERGED
+    d->verdict = d->start.unit != SIZE_MAX              ? SR_VERDICT_DIVERGED
                  : compared == 0 || d->n_uncompared > 0 ? SR_VERDICT_UNDETERMINED
-                                                                : SR_VERDICT_CONSISTENT;
+                                                        : SR_VERDICT_CONSISTENT;
 }
 
 sr_status sr_phase3_directions(sr_phase3_result *r, sr_err *err) {

@@ -1,6 +1,6 @@
 /* Step 3.5: inside the start layer, which operator did it?  The first whose inputs agree and whose output diverges, the
- * innermost one.  Where a value has already diverged on entry and nothing dumped produced it, the fault lies between the
- * last clean operator and this one. */
+ * innermost one.  Where a value has already diverged on entry and nothing dumped produced it, the fault lies between
+ * the last clean operator and this one. */
 #include <stdlib.h>
 
 #include "phase3_internal.h"
@@ -22,7 +22,9 @@ static size_t last_clean(const sr_phase3_result *r, size_t origin, uint32_t at) 
     const sr_unit *o = &r->units[origin];
     for (size_t i = 0; i < r->n_units; i++) {
         const sr_unit *u = &r->units[i];
-        if (u->pass != o->pass || u->call != o->call || u->is_grad || u->container || u->end >= at || !clean_output(r, u)) continue;
+        if (u->pass != o->pass || u->call != o->call || u->is_grad || u->container || u->end >= at ||
+            !clean_output(r, u))
+            continue;
         if (best == SIZE_MAX || u->end > r->units[best].end) best = i;
     }
     return best;
@@ -36,14 +38,18 @@ static bool has_weight_flag(const sr_phase3_result *r, size_t tensor) {
 static const char *reason(const sr_phase3_result *r, const sr_unit *u, const sr_spot *s) {
     const sr_tensor_cmp *t = &r->tensors[s->tensor];
     bool bad = t->t[SR_A] != NULL && !isfinite(t->t[SR_A]->stat[s->metric]) && !sr_absent(t->t[SR_A]->stat[s->metric]);
-    if (has_weight_flag(r, s->tensor)) return "its weight already differs: the divergence was in the model before this step";
+    if (has_weight_flag(r, s->tensor))
+        return "its weight already differs: the divergence was in the model before this step";
     if (!sr_is_output(r, s->tensor))
-        return bad ? "it receives a value that is not finite though nothing dumped before it produced one: the fault lies between "
+        return bad ? "it receives a value that is not finite though nothing dumped before it produced one: the fault "
+                     "lies between "
                      "the last clean operator and this one"
-                   : "a value has already diverged on entry though nothing dumped produced it: the fault lies between the last "
+                   : "a value has already diverged on entry though nothing dumped produced it: the fault lies between "
+                     "the last "
                      "clean operator and this one";
     if (u->is_grad) return "the gradient of its weight diverges while what enters and leaves its backward agrees";
-    return bad ? "its inputs are finite and agree, its output is not finite" : "its inputs agree and its output diverges";
+    return bad ? "its inputs are finite and agree, its output is not finite"
+               : "its inputs agree and its output diverges";
 }
 
 static bool list_units(sr_phase3_result *r, sr_drilldown *d) {

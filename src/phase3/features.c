@@ -1,5 +1,5 @@
-/* End of Phase 3: do the groups see data of the same shape?  A difference that the benchmark of the same rank has as well
- * is in the data, not in the device. */
+/* End of Phase 3: do the groups see data of the same shape?  A difference that the benchmark of the same rank has as
+ * well is in the data, not in the device. */
 #include <string.h>
 
 #include "phase3_internal.h"

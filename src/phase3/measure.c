@@ -1,7 +1,8 @@
 /* Step 3.3: the ratios A/B and C/D of one tensor, and the abnormality (A/B) / (C/D).
  *
- * Max, Min and Mean may lie near zero, where a ratio explodes and says nothing.  They are measured against the tensor's own
- * scale, its root mean square: ratio = 1 + (a - b) sign(b) / max(|b|, floor).  Above the floor that is a/b exactly. */
+ * Max, Min and Mean may lie near zero, where a ratio explodes and says nothing.  They are measured against the tensor's
+ * own scale, its root mean square: ratio = 1 + (a - b) sign(b) / max(|b|, floor).  Above the floor that is a/b exactly.
+ */
 #include "phase3_internal.h"
 
 /* Floors as shares of the root mean square.  An extreme value below it is not what makes up the tensor; a mean is
@@ -20,7 +21,7 @@ double sr_phase3_ratio(int metric, double a, double b, double rms) {
     double scale = fabs(b), least = floor_of(metric, rms);
     if (scale < least) scale = least;
     if (scale > 0.0) return 1.0 + (b < 0.0 ? b - a : a - b) / scale; /* minima are negative, and grow downwards */
-    return a > b || a < b ? sr_absent_value() : 1.0; /* from exactly nothing to something: no ratio */
+    return a > b || a < b ? sr_absent_value() : 1.0;                 /* from exactly nothing to something: no ratio */
 }
 
 /* Root mean square of the pair's tensors: the larger, so that neither side's collapse makes noise of the other. */

@@ -9,9 +9,11 @@ static sr_status check_shared(const sr_phase3_result *r, sr_err *err) {
     for (size_t i = 0; i < r->n_units; i++)
         if (r->units[i].e[SR_A] != NULL && r->units[i].e[SR_B] != NULL) return SR_OK;
     const sr_dump *a = r->dump[SR_A], *b = r->dump[SR_B];
-    return sr_fail(err, SR_EINPUT, "%s and %s share no operator (%s has %s, %s has %s); give dumps of the same model, or name "
-                   "pairs of modules with --map", a->dir, b->dir, a->dir, a->n_entries > 0 ? a->entries[0].op->raw : "nothing",
-                   b->dir, b->n_entries > 0 ? b->entries[0].op->raw : "nothing");
+    return sr_fail(err, SR_EINPUT,
+                   "%s and %s share no operator (%s has %s, %s has %s); give dumps of the same model, or name "
+                   "pairs of modules with --map",
+                   a->dir, b->dir, a->dir, a->n_entries > 0 ? a->entries[0].op->raw : "nothing", b->dir,
+                   b->n_entries > 0 ? b->entries[0].op->raw : "nothing");
 }
 
 static sr_status check_prefix(const sr_phase3_result *r, sr_err *err) {
@@ -20,7 +22,8 @@ static sr_status check_prefix(const sr_phase3_result *r, sr_err *err) {
         if (r->layers[i].stack != NULL && strcmp(r->layers[i].stack, r->opts.layer_prefix) == 0) return SR_OK;
     sr_str found = {0};
     for (size_t i = 0; i < r->n_layers; i++)
-        if (r->layers[i].stack != NULL && (i == 0 || r->layers[i - 1].stack == NULL || strcmp(r->layers[i].stack, r->layers[i - 1].stack) != 0))
+        if (r->layers[i].stack != NULL &&
+            (i == 0 || r->layers[i - 1].stack == NULL || strcmp(r->layers[i].stack, r->layers[i - 1].stack) != 0))
             sr_str_addf(&found, "%s%s", found.len > 0 ? ", " : "", r->layers[i].stack);
     sr_status st = sr_fail(err, SR_EINPUT, "--layer-prefix: no stack '%s'; there is %s", r->opts.layer_prefix,
                            found.len > 0 ? sr_str_text(&found) : "none");

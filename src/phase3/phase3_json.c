@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "phase3_internal.h"
-#include "spikeroot/json.h"
 #include "phase3_json_internal.h"
+#include "spikeroot/json.h"
 
 const char *const sr_phase3_metric_name[SR_N_STATS] = {"Max", "Min", "Mean", "Norm"};
 static const char *const group_name[SR_N_GROUPS] = {"A", "B", "C", "D"};
@@ -26,7 +26,8 @@ static void write_layer(cJSON *o, const sr_phase3_result *r, size_t layer) {
     sr_json_str(o, "layer_label", layer == SIZE_MAX ? NULL : r->layers[layer].label);
 }
 
-/* Numbers and labels of a list of layers: numbers only where all lie in one stack's layers would not tell stacks apart. */
+/* Numbers and labels of a list of layers: numbers only where all lie in one stack's layers would not tell stacks apart.
+ */
 static void write_layer_list(cJSON *o, const char *key, const sr_phase3_result *r, const size_t *list, size_t n) {
     cJSON *numbers = sr_json_array(o, key);
     for (size_t i = 0; i < n; i++) {
@@ -62,8 +63,10 @@ static void write_control(cJSON *root, const sr_phase3_result *r, const sr_phase
     }
     sr_json_num(o, "median_cd", r->median_cd);
     bool far = isfinite(r->median_cd) && (r->median_cd > 1.1 || r->median_cd < 1.0 / 1.1);
-    sr_json_str(o, "control_warning", far ? "the median of C/D is far from 1: the two sides differ by a constant factor, or the "
-                                            "data of C and D is not the same; confirm the data first" : NULL);
+    sr_json_str(o, "control_warning",
+                far ? "the median of C/D is far from 1: the two sides differ by a constant factor, or the "
+                      "data of C and D is not the same; confirm the data first"
+                    : NULL);
 }
 
 /* ---- anchors ---- */
@@ -78,7 +81,9 @@ static const sr_tensor_cmp *rep_tensor(const sr_phase3_result *r, const sr_ancho
     return l->rep[pass].tensor == SIZE_MAX ? NULL : &r->tensors[l->rep[pass].tensor];
 }
 
-static double value_or_none(const double *v, int m, const sr_tensor_cmp *t) { return t == NULL ? sr_absent_value() : v[m]; }
+static double value_or_none(const double *v, int m, const sr_tensor_cmp *t) {
+    return t == NULL ? sr_absent_value() : v[m];
+}
 
 static void write_metric(cJSON *metrics, const sr_tensor_cmp *f, const sr_tensor_cmp *b, int m) {
     static const sr_tensor_cmp none = {.compared = false};
@@ -201,7 +206,8 @@ static void write_anchors(cJSON *root, const sr_phase3_result *r) {
             cJSON *g = sr_json_object(e, "grad");
             for (int q = 0; q < SR_N_GROUPS; q++) sr_json_num(g, group_name[q], l->grad[q]);
             cJSON *metrics = sr_json_object(e, "metrics");
-            for (int m = 0; m < SR_N_STATS; m++) write_metric(metrics, rep_tensor(r, l, SR_FWD), rep_tensor(r, l, SR_BWD), m);
+            for (int m = 0; m < SR_N_STATS; m++)
+                write_metric(metrics, rep_tensor(r, l, SR_FWD), rep_tensor(r, l, SR_BWD), m);
         }
         write_thresholds(o, r);
         write_anchor_conclusion(o, r, a);
@@ -379,7 +385,8 @@ static void write_stacks(cJSON *root, const sr_phase3_result *r) {
     cJSON *list = sr_json_array(root, "stacks");
     for (size_t i = 0; i < r->n_layers; i++) {
         const char *s = r->layers[i].stack;
-        if (s != NULL && (i == 0 || r->layers[i - 1].stack == NULL || strcmp(r->layers[i - 1].stack, s) != 0)) sr_json_str(list, NULL, s);
+        if (s != NULL && (i == 0 || r->layers[i - 1].stack == NULL || strcmp(r->layers[i - 1].stack, s) != 0))
+            sr_json_str(list, NULL, s);
     }
     list = sr_json_array(root, "anchors_used");
     for (size_t i = 0; i < r->n_anchors; i++) sr_json_str(list, NULL, r->anchors[i].name);

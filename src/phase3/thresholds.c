@@ -12,7 +12,8 @@
 static double family_quantile(size_t n) {
     double p = 0.01 / (double)(n > 0 ? n : 1) / 2.0, t = sqrt(-2.0 * log(p));
     /* Abramowitz and Stegun 26.2.23, |error| < 4.5e-4 */
-    return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1.0 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
+    return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) /
+                   (1.0 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
 }
 
 /* The 99th percentile of |C/D / median - 1|, scaled from there to the family's quantile: heavy tails count, the
@@ -24,8 +25,11 @@ static double tail(double *v, size_t n, double median) {
 }
 
 static void learn(double *v, size_t n, sr_threshold *th) {
-    *th = (sr_threshold){.median = sr_absent_value(), .iqr = sr_absent_value(), .threshold = 1.0 + SR_PHASE3_MARGIN,
-                         .margin = SR_PHASE3_MARGIN, .samples = n};
+    *th = (sr_threshold){.median = sr_absent_value(),
+                         .iqr = sr_absent_value(),
+                         .threshold = 1.0 + SR_PHASE3_MARGIN,
+                         .margin = SR_PHASE3_MARGIN,
+                         .samples = n};
     if (n == 0) return;
     double *copy = v + n; /* the caller left room */
     for (size_t i = 0; i < n; i++) copy[i] = v[i];
