@@ -1,6 +1,6 @@
-/* The order of execution.  Key order is nearly that: within a layer it is used as it stands.  Layers run in the order of
- * their numbers, stacks and what lies outside them in the order they first appear; the backward pass is the reverse.  A
- * module begins before and ends after everything inside it, wherever its key stands. */
+/* The order of execution.  Key order is nearly that: within a layer it is used as it stands.  Layers run in the order
+ * of their numbers, stacks and what lies outside them in the order they first appear; the backward pass is the reverse.
+ * A module begins before and ends after everything inside it, wherever its key stands. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +17,31 @@ static int reference(const sr_phase3_result *r) {
 
 /* Modules of a layer in the usual order, for dumps whose keys are scrambled. The last match in the path counts. */
 static int usual_place(const char *sub) {
-    static const char *const words[] = {"input_layernorm", "ln_1",      "qkv",      "q_proj", "k_proj",  "v_proj",  "core_attention",
-                                        "attn_drop",       "linear_proj", "o_proj", "out_proj", "attn", "attention", "pre_mlp_layernorm",
-                                        "post_attention",  "ln_2",      "router",   "gate",   "experts", "fc1",     "up_proj",
-                                        "act",             "fc2",       "down_proj", "mlp"};
+    static const char *const words[] = {"input_layernorm",
+                                        "ln_1",
+                                        "qkv",
+                                        "q_proj",
+                                        "k_proj",
+                                        "v_proj",
+                                        "core_attention",
+                                        "attn_drop",
+                                        "linear_proj",
+                                        "o_proj",
+                                        "out_proj",
+                                        "attn",
+                                        "attention",
+                                        "pre_mlp_layernorm",
+                                        "post_attention",
+                                        "ln_2",
+                                        "router",
+                                        "gate",
+                                        "experts",
+                                        "fc1",
+                                        "up_proj",
+                                        "act",
+                                        "fc2",
+                                        "down_proj",
+                                        "mlp"};
     const char *last = strrchr(sub, '.');
     last = last != NULL ? last + 1 : sub;
     for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
@@ -49,15 +70,15 @@ static size_t position(const sr_phase3_result *r, const sr_unit *u, int ref) {
 typedef struct {
     const char *stack, *label;
     int32_t layer;
-    size_t at;    /* first position of its stack, or its own */
+    size_t at; /* first position of its stack, or its own */
     size_t unit;
 } spot;
 
 /* The stack of a unit, or NULL outside layers. */
 static const char *stack_of(const sr_unit *u) { return u->place->layer != SR_NO_LAYER ? u->place->stack : NULL; }
 
-/* The label outside layers; NULL when memory is out.  An API that no module holds is another place in each of its turns,
- * or all of them would run where the first one does. */
+/* The label outside layers; NULL when memory is out.  An API that no module holds is another place in each of its
+ * turns, or all of them would run where the first one does. */
 static const char *own_label(sr_phase3_result *r, const sr_unit *u) {
     if (u->place->kind == SR_OP_API) {
         sr_str b = {0};
@@ -86,7 +107,9 @@ static int cmp_order(const void *a, const void *b) {
 
 /* Without an order of keys, what feeds the layers comes first, and what sees or hears before what speaks. */
 static size_t guessed_position(const spot *s) {
-    static const char *const early[] = {"embed", "wte", "wpe", "patch", NULL}, *const tower[] = {"vision", "visual", "audio", "encoder", NULL};
+    static const char *const early[] = {"embed", "wte", "wpe", "patch", NULL}, *const tower[] = {"vision", "visual",
+                                                                                                 "audio", "encoder",
+                                                                                                 NULL};
     const char *name = s->stack != NULL ? s->stack : s->label;
     for (int i = 0; early[i] != NULL; i++)
         if (strstr(name, early[i]) != NULL) return 0;
@@ -131,12 +154,16 @@ static bool make_layers(sr_phase3_result *r, int ref, const size_t *pos) {
     }
     for (size_t i = 0; ok && i < r->n_units; i++) {
         bool same = i > 0 && s[i].layer == s[i - 1].layer && (s[i].stack != NULL) == (s[i - 1].stack != NULL) &&
-                    strcmp(s[i].stack != NULL ? s[i].stack : s[i].label, s[i].stack != NULL ? s[i - 1].stack : s[i - 1].label) == 0;
+                    strcmp(s[i].stack != NULL ? s[i].stack : s[i].label,
+                           s[i].stack != NULL ? s[i - 1].stack : s[i - 1].label) == 0;
         if (!same) {
             sr_str label = {0};
-            if (s[i].stack != NULL) sr_str_addf(&label, "%s.%d", s[i].stack, (int)s[i].layer);
-            else sr_str_add(&label, s[i].label);
-            r->layers[r->n_layers++] = (sr_layer){s[i].stack, s[i].layer, sr_arena_strdup(r->arena, sr_str_text(&label))};
+            if (s[i].stack != NULL)
+                sr_str_addf(&label, "%s.%d", s[i].stack, (int)s[i].layer);
+            else
+                sr_str_add(&label, s[i].label);
+            r->layers[r->n_layers++] =
+                (sr_layer){s[i].stack, s[i].layer, sr_arena_strdup(r->arena, sr_str_text(&label))};
             ok = !label.failed && r->layers[r->n_layers - 1].label != NULL;
             sr_str_fini(&label);
         }
@@ -198,10 +225,15 @@ static bool sort_units(sr_phase3_result *r, int ref, const size_t *pos) {
 typedef struct {
     const char *path;
     size_t len;
+    int32_t chunk; /* chunks of a model have the same paths; a model that is no list is its first chunk */
     int pass;
     int32_t call;
     size_t unit;
 } named;
+
+static named name_of(const sr_unit *u, const sr_dump_op *op, size_t len, size_t unit) {
+    return (named){op->path, len, op->chunk > 0 ? op->chunk : 0, u->pass, u->call, unit};
+}
 
 static int cmp_named(const void *a, const void *b) {
     const named *x = a, *y = b;
@@ -209,6 +241,7 @@ static int cmp_named(const void *a, const void *b) {
     int c = memcmp(x->path, y->path, n);
     if (c != 0) return c;
     if (x->len != y->len) return x->len < y->len ? -1 : 1;
+    if (x->chunk != y->chunk) return x->chunk < y->chunk ? -1 : 1;
     if (x->pass != y->pass) return x->pass - y->pass;
     return (x->call > y->call) - (x->call < y->call);
 }
@@ -219,7 +252,7 @@ static void stretch(sr_unit *outer, const sr_unit *inner) {
     if (inner->end > outer->end) outer->end = inner->end;
 }
 
-/* Every module whose path is a prefix of this unit's holds it. */
+/* Every module of its chunk whose path is a prefix of this unit's holds it. */
 static void stretch_holders(sr_phase3_result *r, const named *all, size_t n, size_t unit) {
     const sr_unit *u = &r->units[unit];
     const char *path = u->place->path;
@@ -232,7 +265,7 @@ static void stretch_holders(sr_phase3_result *r, const named *all, size_t n, siz
             if (len > 0) len--;
         }
         api = false;
-        named want = {path, len, u->pass, u->call, 0};
+        named want = name_of(u, u->place, len, unit);
         const named *at = bsearch(&want, all, n, sizeof *all, cmp_named);
         if (at == NULL) continue;
         while (at > all && cmp_named(at - 1, &want) == 0) at--;
@@ -247,12 +280,13 @@ static bool find_containers(sr_phase3_result *r) {
     if (all == NULL) return false;
     for (size_t i = 0; i < r->n_units; i++) {
         const sr_unit *u = &r->units[i];
-        if (u->op->kind == SR_OP_MODULE && !u->is_grad) all[n++] = (named){u->op->path, strlen(u->op->path), u->pass, u->call, i};
+        if (u->op->kind == SR_OP_MODULE && !u->is_grad) all[n++] = name_of(u, u->op, strlen(u->op->path), i);
     }
     qsort(all, n, sizeof *all, cmp_named);
     for (size_t i = 0; i < r->n_units; i++) {
         sr_unit before = r->units[i];
-        /* only its own span counts, not what others have stretched it to meanwhile: all holders see every unit anyway */
+        /* only its own span counts, not what others have stretched it to meanwhile: all holders see every unit anyway
+         */
         r->units[i].begin = (uint32_t)(2 * i);
         r->units[i].end = (uint32_t)(2 * i + 1);
         stretch_holders(r, all, n, i);
@@ -296,7 +330,7 @@ sr_status sr_phase3_events(const sr_phase3_result *r, int pass, sr_event **out, 
         for (size_t k = u->first; u->pass == pass && k < u->first + u->n; k++)
             if (r->tensors[k].any) {
                 bool output = sr_is_output(r, k);
-                (*out)[(*n)++] = (sr_event){output ? u->end : u->begin, output, strlen(u->place->path), i, k};
+                (*out)[(*n)++] = (sr_event){output ? u->end : u->begin, output, sr_unit_depth(u), i, k};
             }
     }
     qsort(*out, *n, sizeof **out, cmp_event);

@@ -2,6 +2,7 @@
 #define SR_PHASE3_INTERNAL_H
 
 #include <math.h>
+#include <string.h>
 
 #include "spikeroot/mem.h"
 #include "spikeroot/phase3.h"
@@ -43,7 +44,7 @@ sr_status sr_phase3_features(sr_phase3_result *r, sr_err *err);
 typedef struct {
     uint32_t at;
     bool output;
-    size_t depth; /* of the module path */
+    size_t depth; /* sr_unit_depth */
     size_t unit, tensor;
 } sr_event;
 /* All events of a pass in order. *out is malloc'd. */
@@ -51,6 +52,11 @@ sr_status sr_phase3_events(const sr_phase3_result *r, int pass, sr_event **out, 
 
 /* How far a tensor is out by one metric: |log anomaly|, INFINITY for a value that is not finite; 0 if absent. */
 double sr_phase3_distance(const sr_tensor_cmp *t, int metric);
+
+/* How far inside an operator is: grows from a module to what it holds.  An API is inside the module that holds it. */
+static inline size_t sr_unit_depth(const sr_unit *u) {
+    return strlen(u->place->path) + (u->op->kind == SR_OP_API ? 1 : 0);
+}
 
 static inline bool sr_is_output(const sr_phase3_result *r, size_t tensor) {
     const sr_tensor_cmp *t = &r->tensors[tensor];

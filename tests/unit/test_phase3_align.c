@@ -84,6 +84,28 @@ static void test_the_second_model_chunk_is_another(void **state) {
     p3_done(&c);
 }
 
+/* Both chunks have a decoder.layers.1.mlp: what diverges in the second one's does not stretch over the first one. */
+static void test_chunks_hold_their_own_operators(void **state) {
+    (void)state;
+    static const char *const fc2[] = {"Module.0.module.decoder.layers.1.mlp.linear_fc2.Linear.forward.0",
+                                      "Module.1.module.decoder.layers.1.mlp.linear_fc2.Linear.forward.0"};
+    p3_case c = {0};
+    for (int chunk = 0; chunk < 2; chunk++)
+        for (int l = 0; l < 2; l++)
+            for (int i = 0; i < 2; i++) {
+                char key[128];
+                (void)snprintf(key, sizeof key, "Module.%d.module.decoder.layers.%d.%s.forward.0", chunk, l,
+                               i == 0 ? FC2 : MLP);
+                p3_module(&c, P3_ALL, key, 10.0);
+            }
+    p3_scale(&c, P3_A, "Module.0.module.decoder.layers.1.mlp.MLP.forward.0", "output.0", 1.3);
+    p3_scale(&c, P3_A, fc2[1], "output.0", 1.3);
+    p3_run(&c);
+    assert_true(p3_unit(&c, "Module.0.module.decoder.layers.1.mlp.MLP.forward.0")->end < p3_unit(&c, fc2[1])->begin);
+    p3_assert_origin(&c, "Module.0.module.decoder.layers.1.mlp.MLP.forward.0", SR_ORIGIN_OUTPUT, fc2[0]);
+    p3_done(&c);
+}
+
 static void rename_mlp(p3_case *c) {
     static const char *const direction[] = {"forward.0", "backward.0", "parameters_grad"};
     static const char *const sub[][2] = {
@@ -455,6 +477,7 @@ int main(void) {
         cmocka_unit_test(test_exact_keys),
         cmocka_unit_test(test_normalised_keys),
         cmocka_unit_test(test_the_second_model_chunk_is_another),
+        cmocka_unit_test(test_chunks_hold_their_own_operators),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_each_call_with_the_same_call),
         cmocka_unit_test(test_recomputation_is_kept_apart),

@@ -38,6 +38,23 @@ static void test_innermost_operator_not_its_container(void **state) {
     p3_done(&c);
 }
 
+/* The API and its module end at the same moment: the API, inside, is named. */
+static void test_an_api_is_inside_its_module(void **state) {
+    (void)state;
+    p3_case c = {0};
+    const char *api = "Functional.linear.0.forward", *fc2 = p3_key(0, FC2, "forward", 0);
+    p3_module(&c, P3_ALL, p3_key(0, FC1, "forward", 0), 10.0);
+    p3_module(&c, P3_ALL, fc2, 10.0);
+    p3_module(&c, P3_ALL, api, 10.0);
+    p3_parent(&c, P3_ALL, api, fc2);
+    p3_scale(&c, P3_A, api, "output.0", 1.3);
+    p3_scale(&c, P3_A, fc2, "output.0", 1.3);
+    p3_run(&c);
+    assert_true(p3_unit(&c, fc2)->container);
+    p3_assert_origin(&c, api, SR_ORIGIN_OUTPUT, p3_key(0, FC1, "forward", 0));
+    p3_done(&c);
+}
+
 /* The operators of the layer in the order in which they began and ended. */
 static void test_operators_in_order_of_execution(void **state) {
     (void)state;
@@ -267,6 +284,7 @@ static void test_json_without_a_control_group(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_innermost_operator_not_its_container),
+        cmocka_unit_test(test_an_api_is_inside_its_module),
         cmocka_unit_test(test_operators_in_order_of_execution),
         cmocka_unit_test(test_a_container_that_diverges_alone),
         cmocka_unit_test(test_diverged_on_entry),
