@@ -21,6 +21,8 @@ enum { NO_EVIDENCE = -1, REAL = 0, AGAIN = 1, MAX_CHUNKS = 256 };
 typedef struct {
     bool seen;          /* a forward has been */
     int32_t n_backward; /* in the whole file */
+    int32_t n_real;     /* forwards that are no recomputations */
+    int32_t highest;    /* number of a backward */
     int32_t pass;       /* the backward pass that reached it last, counted from 1 */
 } op_state;
 
@@ -155,6 +157,19 @@ static int32_t repeats_before(const repeat *r, size_t n, size_t op, int32_t call
     return (int32_t)(at[1] - at[0]);
 }
 
+/* Do an operator's backwards have numbers of their own, 0 to n - 1 for n forwards, while forwards count recomputations?
+ */
+static bool own_numbers(const op_state *op) { return op->n_backward == op->n_real && op->highest == op->n_real - 1; }
+
+static void count_calls(sealing *s) {
+    for (size_t i = 0; i < s->d->n_entries; i++) {
+        const sr_dump_entry *e = &s->e[i];
+        op_state *op = &s->op[e->op->index];
+        op->n_real += e->direction == SR_DIR_FORWARD && !e->recompute;
+        if (e->direction == SR_DIR_BACKWARD && e->call > op->highest) op->highest = e->call;
+    }
+}
+
 /* Number the calls. A backward has the number of the forward it belongs to: autograd runs the recomputed one. */
 static bool number_calls(sealing *s) {
     sr_dump *d = s->d;
@@ -169,10 +184,12 @@ static bool number_calls(sealing *s) {
         ok = SR_GROW(&r, r.n + 1);
         if (ok) r.items[r.n++] = (repeat){s->e[i].op->index, s->e[i].call};
     }
+    count_calls(s);
     if (r.n > 0) qsort(r.items, r.n, sizeof *r.items, cmp_repeat);
     for (size_t i = 0; ok && r.n > 0 && i < d->n_entries; i++) {
         sr_dump_entry *e = &s->e[i];
         if (e->call == SR_NO_CALL || e->direction == SR_DIR_PARAM_GRAD) continue;
+        if (e->direction == SR_DIR_BACKWARD && own_numbers(&s->op[e->op->index])) continue; /* nth is call already */
         int32_t before = repeats_before(r.items, r.n, e->op->index, e->call);
         bool again = e->recompute;
         if (e->direction == SR_DIR_BACKWARD) {

@@ -78,6 +78,11 @@ static void recomputed_with_micro_batches(void **state) {
     expect(build("a0f0 h9f0 h9b0 a0f1 a0b1 a0f2 h9f1 h9b1 a0f3 a0b3"), "--bRb--bRb", "0000011111");
 }
 
+static void backwards_with_numbers_of_their_own(void **state) {
+    (void)state; /* forwards 0 and 2, recomputed as 1 and 3; backwards 0 and 1 */
+    expect(build("a0f0 h9f0 h9b0 a0f1 a0b0 a0f2 h9f1 h9b1 a0f3 a0b1"), "--bRb--bRb", "0000011111");
+}
+
 static void recomputed_with_warm_up(void **state) {
     (void)state;
     expect(build("a0f0 h9f0 a0f1 h9f1 h9b0 a0f2 a0b2 a0f3 h9f2 h9b1 a0f4 a0b4 h9b2 a0f5 a0b5"), "----bRb--bRbbRb",
@@ -160,6 +165,7 @@ int main(void) {
         cmocka_unit_test(pipeline_warm_up),
         cmocka_unit_test(recomputed_layer_by_layer),
         cmocka_unit_test(recomputed_with_micro_batches),
+        cmocka_unit_test(backwards_with_numbers_of_their_own),
         cmocka_unit_test(recomputed_with_warm_up),
         cmocka_unit_test(a_module_called_twice),
         cmocka_unit_test(a_module_without_backward_goes_with_the_others),
