@@ -47,6 +47,10 @@ double sr_phase1_resolution(const sr_dataset *ds);
 sr_status sr_phase1_backward_order(const sr_dataset *ds, sr_arena *arena, const uint32_t **order, sr_err *err);
 /* pipeline position of each rank in the backward pass: 0 = holds the output side; equal where unknown. */
 sr_status sr_phase1_pipeline_order(const sr_dataset *ds, sr_arena *arena, const uint8_t **position, sr_err *err);
+/* context.c: the points shown around a finding, at most SR_CONTEXT: it stands in the middle unless the recording starts or
+ * ends near. Returns their number; *first is the index of the first one. */
+enum { SR_CONTEXT = 32 };
+size_t sr_phase1_context(const sr_dataset *ds, size_t point, size_t *first);
 /* Is the name that of an input embedding or an output projection (the two ends that may share a weight)? */
 bool sr_phase1_is_embedding(const char *name);
 bool sr_phase1_is_output(const char *name);

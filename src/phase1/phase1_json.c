@@ -165,6 +165,15 @@ static void write_vpp(cJSON *o, int32_t vpp_stage) {
         sr_json_int(o, "vpp_stage", vpp_stage);
 }
 
+static void write_context(cJSON *o, const sr_dataset *ds, const sr_anomaly *a) {
+    size_t first, n = sr_phase1_context(ds, a->point, &first);
+    cJSON *c = sr_json_object(o, "context");
+    sr_json_int(c, "first_step", ds->points[first].step);
+    sr_json_int(c, "at", (int64_t)(a->point - first));
+    cJSON *norms = sr_json_array(c, "norms");
+    for (size_t i = 0; i < n; i++) sr_json_num(norms, NULL, sr_dataset_cell(ds, a->rank, a->target, first + i));
+}
+
 static void write_anomaly(cJSON *list, const sr_phase1_result *r, const sr_anomaly *a) {
     const sr_dataset *ds = r->ds;
     const sr_target *t = &ds->targets[a->target];
@@ -189,6 +198,7 @@ static void write_anomaly(cJSON *list, const sr_phase1_result *r, const sr_anoma
     if (micro) sr_json_num(o, "suspect_final_norm", a->suspect_final_norm);
     sr_json_str(o, "trigger", sr_trigger_name(a->trigger));
     if (!ranked) sr_json_int(o, "duration", (int64_t)a->duration);
+    write_context(o, ds, a);
     if (a->n_also == 0) return;
     cJSON *also = sr_json_array(o, "also_at");
     for (size_t i = 0; i < a->n_also; i++) {
