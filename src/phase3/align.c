@@ -1,8 +1,9 @@
 /* Step 3.2: the same operator in four dumps.
  *
- * Modules align by normalised key, direction and call (the call counted without recomputations).  APIs are numbered
- * over the whole run, so one call more on one side would shift all that follow: they align by the module call that
- * holds them and their turn in it.  parameters_grad never aligns by its number. */
+ * Modules align by path, direction and call (the call counted without recomputations): a path names one module,
+ * whatever its class is called.  Where it names several, exact keys pair up first, then normalised ones, then what is
+ * left.  APIs are numbered over the whole run, so one call more on one side would shift all that follow: they align by
+ * the module call that holds them and their turn in it.  parameters_grad never aligns by its number. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,10 @@
 
 typedef struct {
     const char *holder, *name; /* texts that are equal on both sides */
-    int32_t nth;               /* of the module call */
-    int32_t call;              /* raw, orders the turns of an API */
+    const sr_dump_op *op;
+    const char *form; /* of the name, while keys of one name pair up */
+    int32_t nth;      /* of the module call */
+    int32_t call;     /* raw, orders the turns of an API */
     uint8_t direction, group;
     bool recompute;
     uint32_t entry;
@@ -29,13 +32,22 @@ static int cmp_base(const key *x, const key *y) {
 static int cmp_key(const void *a, const void *b) {
     const key *x = a, *y = b;
     int c = cmp_base(x, y);
+    if (c == 0) c = strcmp(x->form, y->form);
     if (c != 0) return c;
     if (x->group != y->group) return x->group < y->group ? -1 : 1;
     if (x->call != y->call) return x->call < y->call ? -1 : 1;
     return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* ---- user's name pairs ---- */
+/* ---- names ---- */
+
+typedef struct {
+    sr_phase3_result *r;
+    size_t cap_units, cap_tensors;
+    const char **name[SR_N_GROUPS]; /* one an operator: equal on both sides */
+    sr_holding holding;
+    int32_t *batch[SR_N_GROUPS], *turn[SR_N_GROUPS]; /* one an entry, for APIs that no module holds */
+} aligning;
 
 static bool below(const char *path, const char *prefix, const char **rest) {
     size_t n = strlen(prefix);
@@ -44,59 +56,50 @@ static bool below(const char *path, const char *prefix, const char **rest) {
     return true;
 }
 
-/* A mapped module aligns by its path alone, in A's names: its class differs, or the user would not have to map it. */
-static const char *mapped(sr_phase3_result *r, const sr_dump_op *op, int group, bool *failed) {
-    const char *rest;
-    for (size_t i = 0; op->kind == SR_OP_MODULE && i < r->opts.n_map; i++) {
+/* The name of a module that the user has mapped, in A's names; NULL when memory is out. */
+static const char *mapped(sr_phase3_result *r, const sr_dump_op *op, const char *from, const char *rest) {
+    sr_str b = {0};
+    sr_str_addf(&b, "=%d:%s%s", op->chunk > 0 ? op->chunk : 0, from, rest);
+    const char *name = b.failed ? NULL : sr_arena_strdup(r->arena, sr_str_text(&b));
+    sr_str_fini(&b);
+    return name;
+}
+
+/* A module is its path, with a dot behind; the wrappers of the model, which have none, are their class. */
+static const char *name_of(sr_phase3_result *r, const sr_dump_op *op, int group) {
+    const char *rest, *dot;
+    if (op->kind != SR_OP_MODULE) return op->norm;
+    for (size_t i = 0; i < r->opts.n_map; i++) {
         bool benchmark = group == SR_B || group == SR_D;
-        if (!below(op->path, benchmark ? r->opts.map[i].to : r->opts.map[i].from, &rest)) continue;
-        size_t n = strlen(r->opts.map[i].from), m = strlen(rest);
-        char *s = sr_arena_calloc(r->arena, n + m + 2, 1);
-        if (s == NULL) {
-            *failed = true;
-            return op->norm;
-        }
-        s[0] = '=';
-        memcpy(s + 1, r->opts.map[i].from, n);
-        memcpy(s + 1 + n, rest, m);
-        return s;
+        if (below(op->path, benchmark ? r->opts.map[i].to : r->opts.map[i].from, &rest))
+            return mapped(r, op, r->opts.map[i].from, rest);
     }
-    return op->norm;
+    if (op->path[0] == '\0' || (dot = strrchr(op->norm, '.')) == NULL) return op->norm;
+    return sr_arena_strndup(r->arena, op->norm, (size_t)(dot - op->norm) + 1);
 }
 
-/* ---- keys ---- */
-
-/* The module call that holds an API: that of its forward, also for a backward entry, which hangs elsewhere. */
-static const sr_dump_entry *holder_of(const sr_dump *d, const sr_dump_entry *e) {
-    if (e->op->kind == SR_OP_API && e->direction == SR_DIR_BACKWARD) {
-        const sr_dump_entry *f = sr_dump_find_call(d, e->op, SR_DIR_FORWARD, e->call);
-        if (f != NULL) e = f;
-    }
-    const sr_dump_entry *h = sr_dump_holder(d, e);
-    for (int depth = 0; h != NULL && h->op->kind != SR_OP_MODULE && depth < SR_DUMP_MAX_NESTING; depth++)
-        h = sr_dump_holder(d, h);
-    return h;
+static bool list_names(aligning *a, int g) {
+    const sr_dump *d = a->r->dump[g];
+    a->name[g] = malloc((d->n_ops + 1) * sizeof *a->name[g]);
+    for (size_t i = 0; a->name[g] != NULL && i < d->n_ops; i++)
+        if ((a->name[g][i] = name_of(a->r, d->ops[i], g)) == NULL) return false;
+    return a->name[g] != NULL;
 }
 
-static void make_key(sr_phase3_result *r, int g, size_t i, key *k, bool *failed) {
-    const sr_dump *d = r->dump[g];
+static void make_key(const aligning *a, int g, size_t i, key *k) {
+    const sr_dump *d = a->r->dump[g];
     const sr_dump_entry *e = &d->entries[i];
-    *k = (key){"", mapped(r, e->op, g, failed), e->nth, e->call, e->direction, (uint8_t)g, e->recompute, (uint32_t)i};
+    *k = (key){"",         a->name[g][e->op->index], e->op, "", e->nth, e->call, e->direction, (uint8_t)g, e->recompute,
+               (uint32_t)i};
     if (e->direction == SR_DIR_PARAM_GRAD) k->nth = 0;
     if (e->op->kind != SR_OP_API) return;
-    const sr_dump_entry *h = holder_of(d, e);
+    const sr_dump_entry *h = sr_phase3_holder(&a->holding, g, e);
     if (h == NULL) return;
-    k->holder = mapped(r, h->op, g, failed);
+    k->holder = a->name[g][h->op->index];
     k->nth = h->nth;
 }
 
 /* ---- units ---- */
-
-typedef struct {
-    sr_phase3_result *r;
-    size_t cap_units, cap_tensors;
-    int32_t *batch[SR_N_GROUPS], *turn[SR_N_GROUPS]; /* one an entry, for APIs that no module holds */
-} aligning;
 
 static int32_t nth_of(const sr_dump_entry *e) { return e->nth > 0 ? e->nth : 0; }
 
@@ -195,7 +198,7 @@ static bool add_unit(aligning *a, const sr_dump_entry *const e[SR_N_GROUPS], siz
     memset(u, 0, sizeof *u);
     memcpy(u->e, e, sizeof u->e);
     u->op = e[g]->op;
-    u->holder = u->op->kind == SR_OP_API ? holder_of(r->dump[g], e[g]) : sr_dump_holder(r->dump[g], e[g]);
+    u->holder = u->op->kind == SR_OP_API ? sr_phase3_holder(&a->holding, g, e[g]) : sr_dump_holder(r->dump[g], e[g]);
     u->place = u->op->kind == SR_OP_API && u->holder != NULL ? u->holder->op : u->op;
     u->is_grad = e[g]->direction == SR_DIR_PARAM_GRAD;
     u->pass = e[g]->direction == SR_DIR_FORWARD ? SR_FWD : SR_BWD;
@@ -203,7 +206,7 @@ static bool add_unit(aligning *a, const sr_dump_entry *const e[SR_N_GROUPS], siz
     return add_tensors(a, u);
 }
 
-/* All keys k[0..n) are one operator call by name; turns within it pair up in order. Of parameters_grad, which
+/* All keys k[0..n) are one operator call; turns within it pair up in order. Of parameters_grad, which
  * accumulates, the last one of each side counts. */
 static bool pair_up(aligning *a, const key *k, size_t n) {
     size_t first[SR_N_GROUPS], count[SR_N_GROUPS] = {0}, turns = 0;
@@ -221,14 +224,50 @@ static bool pair_up(aligning *a, const key *k, size_t n) {
     return true;
 }
 
+static unsigned groups_of(const key *k, size_t n) {
+    unsigned set = 0;
+    for (size_t i = 0; i < n; i++) set |= 1u << k[i].group;
+    return set;
+}
+
+enum { EXACT, NORMALISED, BY_NAME, N_FORMS };
+
+/* All keys k[0..n) are one operator call by name.  Those of one form pair up when every dump that is left has it. */
+static bool pair_forms(aligning *a, key *k, size_t n) {
+    bool ok = true;
+    if (k[0].op->kind != SR_OP_MODULE) return pair_up(a, k, n);
+    for (int form = EXACT; ok && form < N_FORMS && n > 0; form++) {
+        size_t kept = 0;
+        unsigned all = groups_of(k, n);
+        for (size_t i = 0; i < n; i++)
+            k[i].form = form == EXACT ? k[i].op->raw : form == NORMALISED ? k[i].op->norm : "";
+        qsort(k, n, sizeof *k, cmp_key);
+        for (size_t i = 0, end; ok && i < n; i = end) {
+            for (end = i + 1; end < n && strcmp(k[i].form, k[end].form) == 0;) end++;
+            if (form == BY_NAME || groups_of(k + i, end - i) == all) {
+                ok = pair_up(a, k + i, end - i);
+            } else {
+                memmove(k + kept, k + i, (end - i) * sizeof *k);
+                kept += end - i;
+            }
+        }
+        n = kept;
+    }
+    return ok;
+}
+
 sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err) {
     aligning a = {.r = r};
     size_t total = 0, n = 0;
     bool failed = false;
     for (int g = 0; g < SR_N_GROUPS; g++) total += r->dump[g] != NULL ? r->dump[g]->n_entries : 0;
     key *k = malloc((total + 1) * sizeof *k);
-    for (int g = 0; g < SR_N_GROUPS; g++) failed = failed || (r->dump[g] != NULL && !list_calls(&a, g));
-    if (k == NULL || failed) goto out;
+    for (int g = 0; g < SR_N_GROUPS; g++)
+        failed = failed || (r->dump[g] != NULL && (!list_names(&a, g) || !list_calls(&a, g)));
+    if (k == NULL || failed || !sr_phase3_hold(&a.holding, r)) {
+        failed = true;
+        goto out;
+    }
     for (int g = 0; g < SR_N_GROUPS; g++)
         for (size_t i = 0; r->dump[g] != NULL && i < r->dump[g]->n_entries; i++) {
             const sr_dump_entry *e = &r->dump[g]->entries[i];
@@ -237,19 +276,20 @@ sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err) {
                 r->n_recompute += g == SR_A;
                 continue;
             }
-            make_key(r, g, i, &k[n++], &failed);
+            make_key(&a, g, i, &k[n++]);
         }
     qsort(k, n, sizeof *k, cmp_key);
     for (size_t i = 0; !failed && i < n;) {
         size_t end = i + 1;
         while (end < n && cmp_base(&k[i], &k[end]) == 0) end++;
-        failed = !pair_up(&a, k + i, end - i);
+        failed = !pair_forms(&a, k + i, end - i);
         i = end;
     }
 out:
-    failed = failed || k == NULL;
     free(k);
+    sr_phase3_let_go(&a.holding);
     for (int g = 0; g < SR_N_GROUPS; g++) {
+        free(a.name[g]);
         free(a.batch[g]);
         free(a.turn[g]);
     }

@@ -14,6 +14,17 @@
 /* align.c (3.2): the same operator in the four dumps. Fills units and tensors, in no useful order yet. */
 sr_status sr_phase3_align(sr_phase3_result *r, sr_err *err);
 
+/* holders.c: the innermost module call that holds an API call; next is made where construct.json is missing. */
+typedef struct {
+    const sr_phase3_result *r;
+    uint32_t *next[SR_N_GROUPS];
+} sr_holding;
+/* False: memory is out. sr_phase3_let_go frees what was made, also then. */
+bool sr_phase3_hold(sr_holding *h, const sr_phase3_result *r);
+void sr_phase3_let_go(sr_holding *h);
+/* The holder of an API call of dump g: that of its forward, also for a backward, which hangs elsewhere. NULL: none. */
+const sr_dump_entry *sr_phase3_holder(const sr_holding *h, int g, const sr_dump_entry *e);
+
 /* order.c: sorts units into the order of execution; fills layers, unit_layer, begin, end, container. */
 sr_status sr_phase3_order(sr_phase3_result *r, sr_err *err);
 

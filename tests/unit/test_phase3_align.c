@@ -84,6 +84,46 @@ static void test_the_second_model_chunk_is_another(void **state) {
     p3_done(&c);
 }
 
+/* A path names one module: its class may be called anything. */
+static void test_other_classes_on_the_other_side(void **state) {
+    (void)state;
+    static const char *const direction[] = {"forward.0", "backward.0"};
+    p3_case c = {0};
+    char a[128], b[128];
+    p3_model(&c, P3_ALL, 3, 1);
+    for (int l = 0; l < 3; l++)
+        for (int k = 0; k < 2; k++) {
+            (void)snprintf(a, sizeof a, "Module.decoder.layers.%d.mlp.MLP.%s", l, direction[k]);
+            (void)snprintf(b, sizeof b, "Cell.network.decoder.layers.%d.mlp.ParallelMLP.%s", l, direction[k]);
+            p3_rename(&c, P3_B | P3_D, a, b);
+        }
+    p3_run(&c);
+    assert_int_equal(c.r->n_unaligned, 0);
+    pairs(&c, p3_key(1, MLP, "forward", 0), "Cell.network.decoder.layers.1.mlp.ParallelMLP.forward.0");
+    p3_done(&c);
+}
+
+/* Two modules of one path: by exact key, by normalised key, and only then what is left.  Wrappers of the model have no
+ * path, and are their class. */
+static void test_classes_of_one_path(void **state) {
+    (void)state;
+    p3_case c = {0};
+    static const char *const a[] = {"Module.layers.0.mlp.Alpha.forward.0", "Module.layers.0.mlp.FusedBeta.forward.0",
+                                    "Module.layers.0.mlp.Gamma.forward.0", "Module.module.Float16Module.forward.0"};
+    static const char *const b[] = {"Module.layers.0.mlp.Zeta.forward.0", "Module.layers.0.mlp.Beta.forward.0",
+                                    "Module.layers.0.mlp.Alpha.forward.0", "Module.module.GPTModel.forward.0"};
+    for (int i = 0; i < 4; i++) {
+        p3_module(&c, P3_A | P3_C, a[i], 10.0);
+        p3_module(&c, P3_B | P3_D, b[i], 10.0);
+    }
+    p3_run(&c);
+    pairs(&c, a[0], b[2]);
+    pairs(&c, a[1], b[1]);
+    pairs(&c, a[2], b[0]);
+    assert_string_equal(p3_key_in(p3_unit(&c, a[3]), SR_B), "");
+    p3_done(&c);
+}
+
 /* Both chunks have a decoder.layers.1.mlp: what diverges in the second one's does not stretch over the first one. */
 static void test_chunks_hold_their_own_operators(void **state) {
     (void)state;
@@ -284,6 +324,37 @@ static void test_apis_align_by_holder_and_turn(void **state) {
     p3_done(&c);
 }
 
+/* Level mix without construct.json, or with one on a single side: the module behind an API in the keys holds it, and
+ * the backward goes with its forward. */
+static void test_holders_from_the_keys(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        p3_case c = {0};
+        for (int g = 0; g < SR_N_GROUPS; g++)
+            for (int l = 0, n = g == SR_A || g == SR_C; l < 3; l++, n++) {
+                char key[64];
+                (void)snprintf(key, sizeof key, "Functional.gelu.%d.forward", n);
+                p3_module(&c, 1 << g, key, 10.0);
+                p3_module(&c, 1 << g, p3_key(l, MLP, "forward", 0), 10.0);
+                if (i == 1 && g == SR_A) p3_parent(&c, P3_A, key, p3_key(l, MLP, "forward", 0));
+            }
+        p3_module(&c, P3_A | P3_C, "Functional.gelu.2.backward", 1.0);
+        p3_module(&c, P3_B | P3_D, "Functional.gelu.1.backward", 1.0);
+        p3_module(&c, P3_ALL, "Torch.mul.0.forward", 1.0); /* no module is behind it */
+        p3_scale(&c, P3_A, "Functional.gelu.2.forward", "output.0", 1.3);
+        p3_run(&c);
+        pairs(&c, "Functional.gelu.2.forward", "Functional.gelu.1.forward");
+        pairs(&c, "Functional.gelu.2.backward", "Functional.gelu.1.backward");
+        assert_ptr_equal(p3_unit(&c, "Functional.gelu.2.backward")->place,
+                         p3_unit(&c, p3_key(1, MLP, "forward", 0))->op);
+        assert_null(p3_unit(&c, "Torch.mul.0.forward")->holder);
+        const sr_direction_result *d = &c.r->direction[SR_FWD];
+        p3_assert_layers(&c, d->layers, d->n_layers, "decoder.layers.1");
+        p3_assert_origin(&c, "Functional.gelu.2.forward", SR_ORIGIN_OUTPUT, "Functional.gelu.1.forward");
+        p3_done(&c);
+    }
+}
+
 /* Level L1: no modules, and construct.json is empty. An API aligns by its own number, which is no micro batch, and runs
  * where its key stands. */
 static void test_apis_without_holders(void **state) {
@@ -321,6 +392,7 @@ static void test_apis_outside_modules(void **state) {
                 p3_module(&c, 1 << g, key, 10.0);
                 if (i == 0) p3_module(&c, 1 << g, p3_key(0, MLP, "forward", call), 10.0);
             }
+            p3_parent(&c, 1 << g, p3_key(0, MLP, "forward", call), p3_key(0, P3_LAYER, "forward", call));
             (void)snprintf(key, sizeof key, "Torch.mul.%d.backward", 2 * call + 1);
             p3_module(&c, 1 << g, key, 1.0);
             p3_module(&c, 1 << g, p3_key(0, MLP, "backward", call), 1.0);
@@ -477,6 +549,8 @@ int main(void) {
         cmocka_unit_test(test_exact_keys),
         cmocka_unit_test(test_normalised_keys),
         cmocka_unit_test(test_the_second_model_chunk_is_another),
+        cmocka_unit_test(test_other_classes_on_the_other_side),
+        cmocka_unit_test(test_classes_of_one_path),
         cmocka_unit_test(test_chunks_hold_their_own_operators),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_each_call_with_the_same_call),
@@ -484,6 +558,7 @@ int main(void) {
         cmocka_unit_test(test_parameters_grad_is_not_matched_by_index),
         cmocka_unit_test(test_the_last_parameters_grad_counts),
         cmocka_unit_test(test_apis_align_by_holder_and_turn),
+        cmocka_unit_test(test_holders_from_the_keys),
         cmocka_unit_test(test_apis_without_holders),
         cmocka_unit_test(test_apis_outside_modules),
         cmocka_unit_test(test_dumps_of_different_models),
