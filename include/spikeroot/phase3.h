@@ -137,7 +137,7 @@ typedef struct {
 } sr_round;
 
 typedef struct {
-    sr_round rounds[SR_N_STATS];
+    sr_round rounds[SR_N_STATS + 1]; /* one more: along the tensors themselves */
     size_t n_rounds;
     sr_spot final;
     int disagree[SR_N_STATS]; /* metrics whose first flag lies in another layer */

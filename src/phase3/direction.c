@@ -7,15 +7,6 @@
 
 static const sr_spot nowhere = {SIZE_MAX, SIZE_MAX, 0};
 
-/* The metric by which a tensor is furthest out; Norm where it is as good as any. */
-static int widest(const sr_tensor_cmp *t) {
-    int best = SR_STAT_NORM;
-    for (int m = 0; m < SR_N_STATS; m++)
-        if (t->flag[m] && (!t->flag[best] || (m != best && sr_phase3_distance(t, m) > sr_phase3_distance(t, best))))
-            best = m;
-    return best;
-}
-
 /* Layers with mark[l] set, in order of execution. */
 static size_t *list_layers(sr_phase3_result *r, int pass, const bool *mark, size_t *n) {
     size_t *out = sr_arena_calloc(r->arena, r->n_layers + 1, sizeof *out);
@@ -50,7 +41,7 @@ static bool collect(sr_phase3_result *r, int pass, const sr_event *ev, size_t n,
     double peak = -1.0;
     for (size_t i = 0; ok && i < n; i++) {
         const sr_tensor_cmp *t = &r->tensors[ev[i].tensor];
-        int m = widest(t);
+        int m = sr_phase3_widest(t);
         mark[r->unit_layer[ev[i].unit]] = true;
         if (i == 0) d->start = (sr_spot){ev[i].unit, ev[i].tensor, m};
         if (ev[i].output && sr_phase3_distance(t, m) > peak) {

@@ -78,3 +78,11 @@ double sr_phase3_distance(const sr_tensor_cmp *t, int metric) {
     if (!isfinite(v)) return (double)INFINITY;
     return v > 0.0 ? fabs(log(v)) : 1e6 + fabs(v); /* changed sign: beyond any ratio */
 }
+
+int sr_phase3_widest(const sr_tensor_cmp *t) {
+    int best = SR_STAT_NORM;
+    for (int m = 0; m < SR_N_STATS; m++)
+        if (t->flag[m] && (!t->flag[best] || (m != best && sr_phase3_distance(t, m) > sr_phase3_distance(t, best))))
+            best = m;
+    return best;
+}

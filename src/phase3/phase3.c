@@ -69,7 +69,7 @@ sr_status sr_phase3_run(const sr_dump *const dump[SR_N_GROUPS], const sr_phase3_
     if (st == SR_OK) apply_prefix(r);
     if (st == SR_OK) st = sr_phase3_anchors(r, err);
     if (st == SR_OK) st = sr_phase3_directions(r, err);
-    if (st == SR_OK) sr_phase3_converge(r);
+    if (st == SR_OK) st = sr_phase3_converge(r, err);
     if (st == SR_OK) st = sr_phase3_drilldown(r, err);
     if (st == SR_OK) st = sr_phase3_features(r, err);
     if (st == SR_OK && r->warnings.failed) st = sr_fail_mem(err);

@@ -43,7 +43,10 @@ sr_status sr_phase3_anchors(sr_phase3_result *r, sr_err *err);
 sr_status sr_phase3_directions(sr_phase3_result *r, sr_err *err);
 
 /* convergence.c (3.6). */
-void sr_phase3_converge(sr_phase3_result *r);
+sr_status sr_phase3_converge(sr_phase3_result *r, sr_err *err);
+
+/* upstream.c (3.5): moves an input that something dumped did produce to where it arose. */
+sr_status sr_phase3_upstream(const sr_phase3_result *r, sr_spot *s, sr_err *err);
 
 /* drilldown.c (3.5): the origin. */
 sr_status sr_phase3_drilldown(sr_phase3_result *r, sr_err *err);
@@ -68,6 +71,9 @@ double sr_phase3_distance(const sr_tensor_cmp *t, int metric);
 static inline size_t sr_unit_depth(const sr_unit *u) {
     return strlen(u->place->path) + (u->op->kind == SR_OP_API ? 1 : 0);
 }
+
+/* The flagged metric by which a tensor is furthest out; Norm where it is as good as any. */
+int sr_phase3_widest(const sr_tensor_cmp *t);
 
 static inline bool sr_is_output(const sr_phase3_result *r, size_t tensor) {
     const sr_tensor_cmp *t = &r->tensors[tensor];

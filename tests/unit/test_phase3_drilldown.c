@@ -116,6 +116,73 @@ static void test_upstream_across_layers(void **state) {
     p3_done(&c);
 }
 
+/* ---- keys in another order than the calls ---- */
+
+/* A module of layer 0 that receives and puts out these norms; on A times the factors. */
+static const char *module(p3_case *c, const char *sub, double in_norm, double in_factor, double out_norm,
+                          double out_factor) {
+    const char *key = p3_key(0, sub, "forward", 0);
+    p3_add(c, P3_ALL, key, "input.0", in_norm);
+    p3_add(c, P3_ALL, key, "output.0", out_norm);
+    p3_scale(c, P3_A, key, "input.0", in_factor);
+    p3_scale(c, P3_A, key, "output.0", out_factor);
+    return key;
+}
+
+/* What fc1 received is what the norm put out, though its key stands behind fc1's; a dropout that passes it on is no
+ * origin. */
+static void test_the_tensor_says_where_it_comes_from(void **state) {
+    (void)state;
+    static const double factor[] = {1.3, (double)NAN};
+    for (int i = 0; i < 2; i++) {
+        p3_case c = {0};
+        module(&c, FC1, 20.0, factor[i], 30.0, factor[i]);
+        module(&c, "mlp.dropout.Dropout", 20.0, factor[i], 20.0, factor[i]);
+        module(&c, "pre_mlp_layernorm.LayerNorm", 10.0, 1.0, 20.0, factor[i]);
+        p3_run(&c);
+        p3_assert_origin(&c, p3_key(0, "pre_mlp_layernorm.LayerNorm", "forward", 0), SR_ORIGIN_OUTPUT, "");
+        p3_done(&c);
+    }
+}
+
+/* Norm agrees on one side only, or the producer has not diverged: another tensor. */
+static void test_another_tensor_of_the_same_norm(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        p3_case c = {0};
+        const char *fc1 = module(&c, FC1, 20.0, 1.3, 30.0, 1.3);
+        module(&c, "pre_mlp_layernorm.LayerNorm", 10.0, 1.0, i == 0 ? 20.0 : 26.0, i == 0 ? 1.4 : 1.0);
+        p3_run(&c);
+        p3_assert_origin(&c, fc1, SR_ORIGIN_INPUT, "");
+        p3_done(&c);
+    }
+}
+
+/* From fc2 over fc1 into the attention, whose inputs agree: to the first operator inside it. */
+static void test_upstream_into_a_container(void **state) {
+    (void)state;
+    p3_case c = {0};
+    module(&c, FC2, 30.0, 1.2, 40.0, 1.2);
+    module(&c, FC1, 20.0, 1.3, 30.0, 1.2);
+    module(&c, "self_attention.SelfAttention", 10.0, 1.0, 20.0, 1.3);
+    const char *core = module(&c, "self_attention.core_attention.CoreAttention", 11.0, 1.0, 12.0, 1.5);
+    module(&c, "self_attention.linear_proj.Linear", 12.0, 1.5, 13.0, 1.3);
+    p3_run(&c);
+    p3_assert_origin(&c, core, SR_ORIGIN_OUTPUT, "");
+    p3_done(&c);
+}
+
+/* Tensors that hand each other on have no beginning: the order of the keys stands. */
+static void test_a_ring_of_tensors(void **state) {
+    (void)state;
+    p3_case c = {0};
+    const char *fc2 = module(&c, FC2, 30.0, 1.2, 20.0, 1.3);
+    module(&c, FC1, 20.0, 1.3, 30.0, 1.2);
+    p3_run(&c);
+    p3_assert_origin(&c, fc2, SR_ORIGIN_INPUT, "");
+    p3_done(&c);
+}
+
 static void test_the_call_is_named(void **state) {
     (void)state;
     for (int call = 0; call < 3; call++) {
@@ -289,6 +356,10 @@ int main(void) {
         cmocka_unit_test(test_a_container_that_diverges_alone),
         cmocka_unit_test(test_diverged_on_entry),
         cmocka_unit_test(test_upstream_across_layers),
+        cmocka_unit_test(test_the_tensor_says_where_it_comes_from),
+        cmocka_unit_test(test_another_tensor_of_the_same_norm),
+        cmocka_unit_test(test_upstream_into_a_container),
+        cmocka_unit_test(test_a_ring_of_tensors),
         cmocka_unit_test(test_the_call_is_named),
         cmocka_unit_test(test_nan_in_one_operator),
         cmocka_unit_test(test_a_weight_that_already_differs),
