@@ -74,6 +74,7 @@ typedef struct {
     double deviation_ratio;     /* contribution / baseline_median; absent for nonfinite */
     double suspect_final_norm;  /* the norm at the end of this optimizer step; micro-step data */
     double min, max, mean;      /* absent until the reader fetched them */
+    size_t hits;                /* parameters of this rank found at this point, this one included, before --top */
     size_t duration;            /* windows in a row that stay abnormal, this one included */
     size_t also_first, n_also;  /* the same value at other places: also[also_first .. +n_also) of the result */
 } sr_anomaly;

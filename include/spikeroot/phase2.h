@@ -24,6 +24,7 @@ typedef struct {
     int32_t vpp_stage;      /* -1 where there is none */
     const char *trigger;    /* "" for a probe or a coordinate the user named */
     double norm, delta, deviation_ratio, suspect_final_norm;
+    size_t n_hits; /* parameters of this rank that left their normal range at this point; 0: not known */
 } sr_p1_place;
 
 typedef struct {
@@ -46,7 +47,9 @@ typedef struct {
     const char *metric;
     bool micro, dump;      /* granularity */
     size_t n_dump_steps;   /* of dumps */
-    size_t run_ranks;      /* ranks in the run */
+    const int32_t *ranks;  /* of the run */
+    size_t run_ranks;
+    size_t n_targets;      /* parameters of the run */
     const sr_p1_place *anomalies; /* earliest first, as listed */
     size_t n_anomalies;
     const sr_p1_place *probes;

@@ -57,6 +57,9 @@ bool sr_cli_count(const char *command, const char *option, const char *text, uin
 /* Refuse an output that would overwrite `input` (a file, or a directory with input files in it). */
 sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err);
 
+/* Print the tree's warnings on stderr, unless -q. */
+void sr_cli_warn(const sr_common *c, const struct cJSON *tree);
+
 /* Print a tree to -o; on stderr, unless -q, its warnings and, when the tree went to a file, the one line it `says` (may point
  * into the tree; NULL: nothing). The tree is deleted. */
 sr_status sr_cli_write(const sr_common *c, struct cJSON *tree, const char *says, sr_err *err);

@@ -24,7 +24,7 @@ static const char help[] =
     "      --strict        fail at the first row that can't be read instead of counting it\n"
     "      --threads N     number of threads (default: one for each processor); the result is the same\n"
     "      --exit-code     exit with 3 if there is a candidate\n"
-    "  -q, --quiet         no warnings on standard error\n"
+    "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
 
@@ -140,14 +140,17 @@ static sr_status add_probes(const char *path, sr_phase1_result *r, sr_err *err) 
     return st;
 }
 
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
 static void print_summary(const sr_phase1_result *r) {
     const sr_dataset *ds = r->ds;
-    printf("%s: %zu values of %s, %zu ranks, %zu parameters, %zu optimizer steps", ds->path, ds->n_rows, ds->metric,
-           ds->n_ranks, ds->n_targets, r->timeline.n_windows);
+    size_t steps = r->timeline.n_windows;
+    printf("%s: %zu values of %s, %zu rank%s, %zu parameter%s, %zu optimizer step%s", ds->path, ds->n_rows, ds->metric,
+           ds->n_ranks, plural(ds->n_ranks), ds->n_targets, plural(ds->n_targets), steps, plural(steps));
     if (r->timeline.window > 0) printf(" of %lld micro steps", (long long)r->timeline.window);
     printf("\n%zu candidate%s%s\n", r->n_anomalies, r->n_anomalies == 1 ? "" : "s", r->n_anomalies > 0 ? ", earliest first:" : "");
     if (r->n_anomalies == 0) return;
-    printf("%8s %5s %5s %12s %10s  %-16s %s\n", "opt step", "micro", "rank", "norm", "deviation", "trigger", "parameter");
+    printf("%8s %5s %5s %12s %10s  %-16s %s\n", "opt_step", "micro", "rank", "norm", "deviation", "trigger", "parameter");
     for (size_t i = 0; i < r->n_anomalies; i++) {
         const sr_anomaly *a = &r->anomalies[i];
         char micro[16] = "-", ratio[24] = "-";
@@ -168,12 +171,18 @@ static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     if (st == SR_OK) st = fetch_details(reader, ds, r, err);
     if (st == SR_OK && o->probe != NULL) st = add_probes(o->probe, r, err);
     if (st == SR_OK) {
-        *found = r->n_anomalies;
+        *found = 0; /* a ranking by size (dumps of one step) is no finding */
+        for (size_t i = 0; i < r->n_anomalies; i++) *found += r->anomalies[i].trigger != SR_TRIGGER_DUMP_ABS_NORM;
         if (o->summary) print_summary(r);
         char says[96];
         (void)snprintf(says, sizeof says, "%zu candidate%s", r->n_anomalies, r->n_anomalies == 1 ? "" : "s");
-        if (!o->summary || strcmp(o->common.output, "-") != 0)
-            st = sr_cli_write(&o->common, sr_phase1_to_json(r), o->summary ? NULL : says, err);
+        cJSON *tree = sr_phase1_to_json(r);
+        if (!o->summary || strcmp(o->common.output, "-") != 0) {
+            st = sr_cli_write(&o->common, tree, o->summary ? NULL : says, err);
+        } else {
+            sr_cli_warn(&o->common, tree);
+            cJSON_Delete(tree);
+        }
     }
     sr_phase1_result_free(r);
     sr_dataset_free(ds);

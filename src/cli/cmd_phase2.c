@@ -24,9 +24,9 @@ static const char help[] =
     "      --rank-fraction F\n"
     "                      share of the ranks that must grow (default: 0.6)\n"
     "      --coord opt_step=N,rank=N[,micro_step=N],target=NAME\n"
-    "                      take this coordinate instead of choosing one\n"
+    "                      take this coordinate instead of choosing one (target last)\n"
     "      --exit-code     exit with 3 if there is a root cause\n"
-    "  -q, --quiet         no warnings on standard error\n"
+    "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
 
@@ -41,9 +41,12 @@ typedef struct {
 } options;
 
 static bool set_coord_part(sr_p1_place *c, const char *key, size_t n, const char *value, size_t len, unsigned *seen) {
-    static const char *const keys[] = {"opt_step", "rank", "micro_step", "target"};
+    /* the words of p1.json and p2.json are taken as well */
+    static const char *const keys[] = {"opt_step", "rank", "micro_step", "target", "optimizer_step", "target_name"};
+    static const unsigned means[] = {0, 1, 2, 3, 0, 3};
     unsigned k = 0;
-    while (k < 4 && (strlen(keys[k]) != n || strncmp(key, keys[k], n) != 0)) k++;
+    while (k < 6 && (strlen(keys[k]) != n || strncmp(key, keys[k], n) != 0)) k++;
+    k = k < 6 ? means[k] : 4;
     if (k == 4 || (*seen & 1u << k) != 0 || len == 0) return false;
     *seen |= 1u << k;
     if (k == 3) {
@@ -72,7 +75,7 @@ static bool parse_coord(const char *text, options *o) {
             ok = false;
             break;
         }
-        bool target = (size_t)(eq - p) == 6 && strncmp(p, "target", 6) == 0;
+        bool target = strncmp(p, "target=", 7) == 0 || strncmp(p, "target_name=", 12) == 0;
         end = target ? NULL : strchr(eq, ',');
         if (end == NULL) end = eq + strlen(eq);
         ok = set_coord_part(&o->coord, p, (size_t)(eq - p), eq + 1, (size_t)(end - eq - 1), &seen);
@@ -137,17 +140,41 @@ static sr_status read_p1(const char *path, sr_p1 **out, sr_err *err) {
     return st;
 }
 
+/* The line for the terminal: why, and what the benchmark says of it. */
+static sr_status write_result(const options *o, cJSON *tree, sr_err *err) {
+    sr_str says = {0};
+    const char *why = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(tree, "reasoning"));
+    const char *device = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(tree, "cross_device_verification"));
+    sr_str_add(&says, why != NULL ? why : "");
+    if (o->benchmark != NULL && device != NULL) sr_str_addf(&says, " Benchmark: %s.", device);
+    sr_status st = sr_cli_write(&o->common, tree, sr_str_text(&says), err);
+    sr_str_fini(&says);
+    return st;
+}
+
+/* A coordinate of the user must at least lie in the run. */
+static sr_status check_coord(const options *o, const sr_p1 *p, sr_err *err) {
+    bool rank = false, step = p->n_growth == 0;
+    for (size_t i = 0; i < p->run_ranks; i++) rank = rank || p->ranks[i] == o->coord.rank;
+    for (size_t i = 0; i < p->n_growth; i++) step = step || p->growth[i].opt_step == o->coord.opt_step;
+    if (!rank) return sr_fail(err, SR_EUSAGE, "--coord: there is no rank %d in the run; see summary.ranks in %s", (int)o->coord.rank, p->name);
+    if (!step)
+        return sr_fail(err, SR_EUSAGE, "--coord: there is no optimizer step %lld in the run; see target_rank_norms in %s",
+                       (long long)o->coord.opt_step, p->name);
+    return SR_OK;
+}
+
 static sr_status analyse(options *o, bool *found, sr_err *err) {
     sr_p1 *a = NULL, *b = NULL;
     sr_phase2_result *r = NULL;
     if (o->has_coord) o->analysis.coord = &o->coord;
     sr_status st = read_p1(o->abnormal, &a, err);
     if (st == SR_OK && o->benchmark != NULL) st = read_p1(o->benchmark, &b, err);
+    if (st == SR_OK && o->has_coord) st = check_coord(o, a, err);
     if (st == SR_OK) st = sr_phase2_run(a, b, &o->analysis, &r, err);
     if (st == SR_OK) {
-        *found = r->root != NULL;
-        cJSON *tree = sr_phase2_to_json(r);
-        st = sr_cli_write(&o->common, tree, sr_json_get_str(cJSON_GetObjectItemCaseSensitive(tree, "reasoning")), err);
+        *found = r->root != NULL && strcmp(r->root->trigger, "dump_abs_norm") != 0; /* a ranking is no finding */
+        st = write_result(o, sr_phase2_to_json(r), err);
     }
     sr_phase2_result_free(r);
     sr_p1_free(a);

@@ -30,7 +30,7 @@ static const char help[] =
     "  -o, --output FILE   write p3.json there (default: -, standard output)\n"
     "      --threads N     number of threads (default: one for each processor); the result is the same\n"
     "      --exit-code     exit with 3 if there is a divergence\n"
-    "  -q, --quiet         no warnings on standard error\n"
+    "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
 

@@ -105,18 +105,21 @@ sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err
                    output);
 }
 
-static void print_warnings(const sr_common *c, const cJSON *tree) {
+void sr_cli_warn(const sr_common *c, const cJSON *tree) {
     const cJSON *w;
+    if (c->quiet) return;
     cJSON_ArrayForEach(w, cJSON_GetObjectItemCaseSensitive(tree, "warnings")) {
         const cJSON *count = cJSON_GetObjectItemCaseSensitive(w, "count");
         const char *where = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(w, "where"));
         sr_err line; /* for its escaping */
         sr_fail(&line, SR_EINPUT, "%s", sr_json_get_str(cJSON_GetObjectItemCaseSensitive(w, "message")));
         fprintf(stderr, "spikeroot %s: warning: %s", c->command, line.text);
-        if (where != NULL) {
-            sr_fail(&line, SR_EINPUT, "%s", where);
-            fprintf(stderr, " (%s x, first: %s)", cJSON_IsRaw(count) ? count->valuestring : "1", line.text);
-        }
+        const char *times = cJSON_IsRaw(count) ? count->valuestring : "1";
+        sr_fail(&line, SR_EINPUT, "%s", where != NULL ? where : "");
+        if (where != NULL)
+            fprintf(stderr, " (%s x, first: %s)", times, line.text);
+        else if (strcmp(times, "1") != 0)
+            fprintf(stderr, " (%s x)", times);
         fputc('\n', stderr);
     }
 }
@@ -124,7 +127,7 @@ static void print_warnings(const sr_common *c, const cJSON *tree) {
 sr_status sr_cli_write(const sr_common *c, cJSON *tree, const char *says, sr_err *err) {
     sr_str text = {0};
     sr_status st = sr_json_print(tree, &text, err);
-    if (st == SR_OK && !c->quiet) print_warnings(c, tree);
+    if (st == SR_OK) sr_cli_warn(c, tree);
     if (st == SR_OK) st = sr_outfile_write(c->output, sr_str_text(&text), text.len, err);
     if (st == SR_OK && !c->quiet && says != NULL && strcmp(c->output, "-") != 0) {
         sr_err line; /* for its escaping */

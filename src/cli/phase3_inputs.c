@@ -181,7 +181,8 @@ static const sr_dump_dir *find_dir(const sr_dump_dirs *d, int64_t step, int32_t 
 
 static bool listed(const sr_p1 *p, int64_t step, int32_t rank) {
     for (size_t i = 0; p != NULL && i < p->n_anomalies; i++)
-        if (p->anomalies[i].rank == rank && (p->anomalies[i].opt_step == step || p->anomalies[i].step == step))
+        if (strcmp(p->anomalies[i].trigger, "dump_abs_norm") != 0 && p->anomalies[i].rank == rank &&
+            (p->anomalies[i].opt_step == step || p->anomalies[i].step == step))
             return true;
     return false;
 }

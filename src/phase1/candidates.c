@@ -8,6 +8,7 @@ typedef struct {
     const sr_phase1_result *r;
     const uint32_t *order;    /* of targets in the backward pass */
     const uint8_t *pipeline;  /* of ranks in the backward pass */
+    bool forward;             /* the metric belongs to the forward pass: the reverse */
 } sorting;
 
 typedef struct {
@@ -16,8 +17,9 @@ typedef struct {
 } entry;
 
 static void set_key(entry *e, const sorting *s) {
+    uint64_t place = (uint64_t)s->pipeline[e->a.rank] << 40 | s->order[e->a.target];
     e->key[0] = (uint64_t)e->a.point;
-    e->key[1] = (uint64_t)s->pipeline[e->a.rank] << 40 | s->order[e->a.target];
+    e->key[1] = s->forward ? UINT64_MAX - place : place;
     e->key[2] = (uint64_t)e->a.rank;
 }
 
@@ -142,8 +144,35 @@ static bool apply_top(sr_phase1_result *r, entry *e, size_t *n) {
     return ok;
 }
 
+/* Entries of one point, as (rank, index): how many parameters of a rank were hit at once. */
+static int cmp_event(const void *x, const void *y) {
+    const entry *a = *(entry *const *)x, *b = *(entry *const *)y;
+    if (a->a.point != b->a.point) return a->a.point < b->a.point ? -1 : 1;
+    return (a->a.rank > b->a.rank) - (a->a.rank < b->a.rank);
+}
+
+static bool count_hits(entry *e, size_t n) {
+    entry **by = calloc(n + 1, sizeof *by);
+    size_t m = 0;
+    if (by == NULL) return false;
+    for (size_t i = 0; i < n; i++)
+        if (e[i].a.trigger != SR_TRIGGER_DUMP_ABS_NORM) by[m++] = &e[i];
+    qsort(by, m, sizeof *by, cmp_event);
+    for (size_t i = 0, end; i < m; i = end) {
+        for (end = i + 1; end < m && cmp_event(&by[i], &by[end]) == 0;) end++;
+        for (size_t k = i; k < end; k++) by[k]->a.hits = end - i;
+    }
+    free(by);
+    return true;
+}
+
+/* What a forward pass computes (activations) first goes wrong in the shallowest place, gradients in the deepest. */
+static bool is_forward(const char *metric) {
+    return metric != NULL && (strcmp(metric, "actv") == 0 || strcmp(metric, "forward") == 0 || strcmp(metric, "recompute") == 0);
+}
+
 sr_status sr_phase1_candidates(sr_phase1_result *r, sr_anomaly_list *found, sr_err *err) {
-    sorting s = {.r = r};
+    sorting s = {.r = r, .forward = is_forward(r->ds->metric)};
     sr_status st = sr_phase1_backward_order(r->ds, r->arena, &s.order, err);
     if (st == SR_OK) st = sr_phase1_pipeline_order(r->ds, r->arena, &s.pipeline, err);
     if (st != SR_OK) return st;
@@ -155,7 +184,7 @@ sr_status sr_phase1_candidates(sr_phase1_result *r, sr_anomaly_list *found, sr_e
         set_key(&e[i], &s);
     }
     if (ok) qsort(e, n, sizeof *e, cmp_entry);
-    ok = ok && merge_ties(r, e, &n);
+    ok = ok && count_hits(e, n) && merge_ties(r, e, &n);
     r->n_found = n;
     ok = ok && apply_top(r, e, &n);
     r->anomalies = ok ? sr_arena_calloc(r->arena, n + 1, sizeof *r->anomalies) : NULL;

@@ -198,6 +198,7 @@ static void write_anomaly(cJSON *list, const sr_phase1_result *r, const sr_anoma
     if (micro) sr_json_num(o, "suspect_final_norm", a->suspect_final_norm);
     sr_json_str(o, "trigger", sr_trigger_name(a->trigger));
     if (!ranked) sr_json_int(o, "duration", (int64_t)a->duration);
+    if (!ranked) sr_json_int(o, "hits", (int64_t)a->hits);
     write_context(o, ds, a);
     if (a->n_also == 0) return;
     cJSON *also = sr_json_array(o, "also_at");

@@ -338,6 +338,10 @@ sr_status sr_phase1_timeline(const sr_dataset *ds, sr_arena *arena, sr_timeline 
     bool may_fold = !ds->has_micro_step && ds->format != SR_FORMAT_DUMP;
     bool ok = (may_fold ? running_index(ds, arena, tl) : named_windows(ds, arena, tl)) && measure(ds, tl);
     if (!ok) return sr_fail_mem(err);
+    if (tl->detected)
+        sr_warn(w, "step_is_a_counter", 1, NULL,
+                "the source counts micro steps, not training steps: optimizer steps are counted from the first one recorded, which is not "
+                "step 0 if recording began later; data2db --micro_step false keeps the training step");
     if (tl->detected && tl->changed_windows > 0)
         sr_warn(w, "window_length_changes", (size_t)tl->changed_windows, NULL,
                 "optimizer steps with another number of micro steps than most (%lld): batch-size ramp-up, or cut "

@@ -17,8 +17,12 @@ static const sr_p1_place *find(const sr_p1_place *list, size_t n, const sr_p1_pl
 
 /* Deltas are compared where both sides have a positive one: it is what the micro step added. */
 static void compare(const sr_p1_place *a, const sr_p1_place *b, sr_candidate *c) {
-    c->verdict = SR_DEVICE_SPECIFIC; /* also when the benchmark has nothing there (spec Step 2.3) */
-    if (b == NULL || sr_absent(b->norm)) return;
+    c->verdict = SR_DEVICE_SPECIFIC; /* also when the benchmark lists nothing there (spec Step 2.3) */
+    if (b == NULL) return;
+    if (sr_absent(b->norm)) { /* it was asked, and has no value at this place at all: nothing can be said */
+        c->verdict = SR_NO_BENCHMARK;
+        return;
+    }
     bool deltas = isfinite(a->delta) && isfinite(b->delta) && a->delta > 0.0 && b->delta > 0.0;
     double own = deltas ? a->delta : a->norm;
     c->benchmark_value = deltas ? b->delta : b->norm;

@@ -50,6 +50,9 @@ static sr_status read_place(reading *in, const cJSON *o, const char *list, size_
     if (bad != NULL)
         return sr_fail(in->err, SR_EINPUT, "%s: %s[%zu].%s: missing, of the wrong type or out of range", in->name, list, i,
                        bad);
+    int64_t hits = 0;
+    (void)get_int_in(o, "hits", 0, INT32_MAX, &hits);
+    p->n_hits = (size_t)hits;
     p->opt_step = opt;
     p->step = step;
     p->rank = (int32_t)rank;
@@ -137,6 +140,20 @@ static sr_status read_growth(reading *in, const cJSON *root) {
     return SR_OK;
 }
 
+static sr_status read_run_ranks(reading *in, const cJSON *list) {
+    const cJSON *v;
+    int32_t *ranks = sr_arena_calloc(in->p->arena, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ranks);
+    if (ranks == NULL) return sr_fail_mem(in->err);
+    cJSON_ArrayForEach(v, list) {
+        int64_t rank;
+        if (!sr_json_get_int(v, &rank) || rank < 0 || rank > INT32_MAX)
+            return sr_fail(in->err, SR_EINPUT, "%s: summary.ranks: holds something that is no rank", in->name);
+        ranks[in->p->run_ranks++] = (int32_t)rank;
+    }
+    in->p->ranks = ranks;
+    return SR_OK;
+}
+
 static sr_status read_shape(reading *in, const cJSON *root) {
     const cJSON *source = get(root, "source"), *sharding = get(root, "sharding_analysis"), *summary = get(root, "summary");
     int64_t window, steps;
@@ -154,8 +171,10 @@ static sr_status read_shape(reading *in, const cJSON *root) {
     in->p->micro = window > 0;
     in->p->dump = strcmp(sr_json_get_str(get(source, "format")), "dump") == 0;
     in->p->n_dump_steps = (size_t)steps;
-    in->p->run_ranks = (size_t)cJSON_GetArraySize(ranks);
-    return SR_OK;
+    int64_t targets = 0;
+    (void)get_int_in(summary, "total_targets", 0, INT64_C(1) << 53, &targets);
+    in->p->n_targets = (size_t)targets;
+    return read_run_ranks(in, ranks);
 }
 
 sr_status sr_p1_from_json(const cJSON *root, const char *name, sr_p1 **out, sr_err *err) {

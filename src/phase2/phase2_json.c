@@ -61,12 +61,19 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
     }
     if (r->root == NULL) {
         sr_str_add(b, "Phase 1 found no abnormal gradient: there is no root cause to name.");
+        if (r->cross_device && r->benchmark->n_anomalies > 0)
+            sr_str_addf(b, " The benchmark has %zu candidates: were the two sides exchanged?", r->benchmark->n_anomalies);
         return;
     }
     add_place(b, r->root);
     sr_str_add(b, ": ");
     add_deviation(b, r->root);
     sr_str_addc(b, '.');
+    if (r->root->n_hits > 1)
+        sr_str_addf(b, " %zu of %zu parameters of this rank were hit at once: it is only the first in backward order, the cause may lie in the "
+                    "data, the loss or the forward pass.", r->root->n_hits, r->abnormal->n_targets);
+    if (strcmp(r->abnormal->metric, "grad_reduced") == 0)
+        sr_str_add(b, " The gradient was recorded after its reduction over ranks: which rank it came from is not known.");
     explain_steps(b, r);
     if (r->largest != NULL && !ranking(r)) {
         sr_str_add(b, " It is not the largest deviation (");
@@ -91,6 +98,10 @@ static void explain_device(sr_str *b, const sr_phase2_result *r) {
         return;
     }
     const sr_candidate *c = &r->candidates[r->root_candidate];
+    if (c->verdict == SR_NO_BENCHMARK) {
+        sr_str_add(b, "not known: the benchmark has no value at this place");
+        return;
+    }
     sr_str_add(b, c->verdict == SR_SHARED ? "shared by both sides: " : "device-specific: ");
     if (sr_absent(c->benchmark_value)) {
         sr_str_add(b, "the benchmark lists nothing at this place");
@@ -98,7 +109,7 @@ static void explain_device(sr_str *b, const sr_phase2_result *r) {
     }
     sr_str_add(b, "benchmark value ");
     add_value(b, c->benchmark_value);
-    if (!sr_absent(c->ratio)) sr_str_addf(b, ", ratio %.4g (device-specific from %g)", c->ratio, SR_PHASE2_DEVICE_RATIO);
+    if (!sr_absent(c->ratio)) sr_str_addf(b, ", ratio %.4g (%gx or more would be device-specific)", c->ratio, SR_PHASE2_DEVICE_RATIO);
 }
 
 /* ---- members ---- */
@@ -183,6 +194,11 @@ static void write_missing(cJSON *root, const sr_phase2_result *r) {
     else if (r->benchmark->probes == NULL && a->n_anomalies > 0)
         sr_json_str(list, NULL, "the benchmark's p1.json has no probes: its values are known only where it has "
                     "anomalies of its own; make it with phase1 --probe");
+    size_t unknown = 0;
+    for (size_t i = 0; i < r->n_candidates; i++) unknown += r->candidates[i].verdict == SR_NO_BENCHMARK;
+    if (r->cross_device && unknown > 0)
+        sr_json_str(list, NULL, "the benchmark has no value at the place of some candidates: it has other steps, ranks, parameters or micro "
+                    "steps; record the same ones on both sides");
     if (a->run_ranks == 1) sr_json_str(list, NULL, "one rank only: what all ranks share can't be told from what one does");
     if (strcmp(a->metric, "grad_reduced") == 0 && r->root != NULL)
         sr_json_str(list, NULL, "the gradient was recorded after its reduction over ranks: which rank it came from is "

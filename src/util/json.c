@@ -230,7 +230,7 @@ static sr_status slurp(FILE *f, const char *name, size_t limit, sr_str *text, sr
         sr_str_addn(text, chunk, n);
         if (text->failed) return sr_fail_mem(err);
     }
-    if (ferror(f)) return sr_fail(err, SR_EIO, "%s: cannot read", name);
+    if (ferror(f)) return sr_fail_os(err, errno, "%s: cannot read", name);
     return SR_OK;
 }
 
