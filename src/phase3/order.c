@@ -1,5 +1,5 @@
 /* The order of execution.  Key order is nearly that: within a layer it is used as it stands.  Layers run in the order
- * of their numbers, stacks and what lies outside them in the order they first appear; the backward pass is the reverse.
+ * of their numbers, stacks and what lies outside them in the order of their middles; the backward pass is the reverse.
  * A module begins before and ends after everything inside it, wherever its key stands. */
 #include <stdlib.h>
 #include <string.h>
@@ -13,40 +13,6 @@ static int reference(const sr_phase3_result *r) {
     for (int g = 0; g < SR_N_GROUPS; g++)
         if (r->dump[g] != NULL && r->dump[g]->ordered) return g;
     return -1;
-}
-
-/* Modules of a layer in the usual order, for dumps whose keys are scrambled. The last match in the path counts. */
-static int usual_place(const char *sub) {
-    static const char *const words[] = {"input_layernorm",
-                                        "ln_1",
-                                        "qkv",
-                                        "q_proj",
-                                        "k_proj",
-                                        "v_proj",
-                                        "core_attention",
-                                        "attn_drop",
-                                        "linear_proj",
-                                        "o_proj",
-                                        "out_proj",
-                                        "attn",
-                                        "attention",
-                                        "pre_mlp_layernorm",
-                                        "post_attention",
-                                        "ln_2",
-                                        "router",
-                                        "gate",
-                                        "experts",
-                                        "fc1",
-                                        "up_proj",
-                                        "act",
-                                        "fc2",
-                                        "down_proj",
-                                        "mlp"};
-    const char *last = strrchr(sub, '.');
-    last = last != NULL ? last + 1 : sub;
-    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
-        if (strstr(last, words[i]) != NULL) return i;
-    return (int)(sizeof words / sizeof *words);
 }
 
 /* Where the unit stands in the reference dump; a gradient of parameters stands with the backward of its module. */
@@ -105,36 +71,50 @@ static int cmp_order(const void *a, const void *b) {
     return cmp_identity(a, b);
 }
 
-/* Without an order of keys, what feeds the layers comes first, and what sees or hears before what speaks. */
-static size_t guessed_position(const spot *s) {
-    static const char *const early[] = {"embed", "wte", "wpe", "patch", NULL}, *const tower[] = {"vision", "visual",
-                                                                                                 "audio", "encoder",
-                                                                                                 NULL};
-    const char *name = s->stack != NULL ? s->stack : s->label;
-    for (int i = 0; early[i] != NULL; i++)
-        if (strstr(name, early[i]) != NULL) return 0;
-    for (int i = 0; s->stack != NULL && tower[i] != NULL; i++)
-        if (strstr(name, tower[i]) != NULL) return 1;
-    return s->stack != NULL ? 2 : 3;
+static bool same_spot(const spot *x, const spot *y) {
+    if (x->stack == NULL || y->stack == NULL) return x->stack == y->stack && strcmp(x->label, y->label) == 0;
+    return strcmp(x->stack, y->stack) == 0;
 }
 
-/* Give every stack, and every operator outside, its first position in the forward pass (backward: from the end). */
-static void place_spots(const sr_phase3_result *r, spot *s, size_t n, int ref, const size_t *pos) {
-    for (size_t i = 0; i < n;) {
-        size_t end = i, first = SIZE_MAX, last = 0;
-        bool forward = false;
-        for (; end < n; end++) {
-            bool same = s[end].stack != NULL ? s[i].stack != NULL && strcmp(s[i].stack, s[end].stack) == 0
-                                             : s[i].stack == NULL && strcmp(s[i].label, s[end].label) == 0;
-            if (!same) break;
-            const sr_unit *u = &r->units[s[end].unit];
-            if (u->pass == SR_FWD && pos[s[end].unit] < first) first = pos[s[end].unit];
-            if (u->pass == SR_BWD && pos[s[end].unit] > last) last = pos[s[end].unit];
-            forward = forward || u->pass == SR_FWD;
-        }
-        size_t at = ref < 0 ? guessed_position(&s[i]) : forward ? first : SIZE_MAX / 2 - last;
+static int cmp_size(const void *a, const void *b) {
+    const size_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The middle of the positions of s[0..n) in the first call that they have in the forward pass; without one, in the
+ * backward pass, from the end.  A key that went astray does not move it, as it would the first position. */
+static size_t middle(const sr_phase3_result *r, const spot *s, size_t n, const size_t *pos, size_t *scratch) {
+    int pass = SR_BWD;
+    int32_t call = INT32_MAX;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const sr_unit *u = &r->units[s[i].unit];
+        if (u->pass != pass && u->pass == SR_BWD) continue;
+        if (u->pass != pass || u->call < call) call = u->call;
+        pass = u->pass;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (r->units[s[i].unit].pass == pass && r->units[s[i].unit].call == call) scratch[found++] = pos[s[i].unit];
+    qsort(scratch, found, sizeof *scratch, cmp_size);
+    return pass == SR_FWD ? scratch[found / 2] : SIZE_MAX / 2 - scratch[found / 2];
+}
+
+/* Give every stack, and every operator outside, its position. */
+static bool place_spots(const sr_phase3_result *r, spot *s, size_t n, int ref, const size_t *pos) {
+    size_t *scratch = malloc((n + 1) * sizeof *scratch);
+    sr_usual usual = {.n = 0};
+    if (scratch == NULL) return false;
+    for (size_t i = 0; i < n && s[i].stack != NULL && usual.n < SR_USUAL_STACKS; i++)
+        if (i == 0 || !same_spot(&s[i - 1], &s[i])) usual.stack[usual.n++] = s[i].stack;
+    sr_phase3_usual_stacks(&usual);
+    for (size_t i = 0, end; i < n;) {
+        for (end = i + 1; end < n && same_spot(&s[i], &s[end]);) end++;
+        size_t at = ref < 0 ? sr_phase3_usual_position(&usual, s[i].stack, s[i].label)
+                            : middle(r, s + i, end - i, pos, scratch);
         for (; i < end; i++) s[i].at = at;
     }
+    free(scratch);
+    return true;
 }
 
 static bool make_layers(sr_phase3_result *r, int ref, const size_t *pos) {
@@ -149,7 +129,7 @@ static bool make_layers(sr_phase3_result *r, int ref, const size_t *pos) {
     }
     if (ok) {
         qsort(s, r->n_units, sizeof *s, cmp_identity);
-        place_spots(r, s, r->n_units, ref, pos);
+        ok = place_spots(r, s, r->n_units, ref, pos);
         qsort(s, r->n_units, sizeof *s, cmp_order);
     }
     for (size_t i = 0; ok && i < r->n_units; i++) {
@@ -206,7 +186,8 @@ static bool sort_units(sr_phase3_result *r, int ref, const size_t *pos) {
     if (s == NULL) return false;
     int32_t last = last_call(r);
     for (size_t i = 0; i < r->n_units; i++) {
-        s[i] = (sorted_unit){r->units[i], r->unit_layer[i], pos[i], ref < 0 ? usual_place(r->units[i].place->sub) : 0};
+        s[i] = (sorted_unit){r->units[i], r->unit_layer[i], pos[i],
+                             ref < 0 ? sr_phase3_usual_place(r->units[i].place->sub) : 0};
         if (s[i].u.is_grad) s[i].u.call = last;
     }
     qsort(s, r->n_units, sizeof *s, cmp_unit);

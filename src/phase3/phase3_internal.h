@@ -28,6 +28,20 @@ const sr_dump_entry *sr_phase3_holder(const sr_holding *h, int g, const sr_dump_
 /* order.c: sorts units into the order of execution; fills layers, unit_layer, begin, end, container. */
 sr_status sr_phase3_order(sr_phase3_result *r, sr_err *err);
 
+/* usual.c: the usual order of modules, for dumps whose keys are scrambled. More stacks than any model has come last. */
+enum { SR_USUAL_STACKS = 64 };
+typedef struct {
+    const char *stack[SR_USUAL_STACKS];
+    size_t n;
+} sr_usual;
+/* Where a module stands in its layer. */
+int sr_phase3_usual_place(const char *sub);
+/* Bring the stacks into order: what sees or hears first. */
+void sr_phase3_usual_stacks(sr_usual *u);
+/* Where a stack stands, or (stack NULL) an operator outside: beside the stack with which its path begins, what embeds
+ * before it, else behind it. */
+size_t sr_phase3_usual_position(const sr_usual *u, const char *stack, const char *label);
+
 /* measure.c (3.3): ratios of every tensor. */
 void sr_phase3_measure(sr_phase3_result *r);
 /* The ratio of two recorded values of one metric, given the root mean square of the tensors; absent: none. */
