@@ -106,14 +106,14 @@ $(FIXTURE_OBJS): | $(BUILD)/have-cmocka
 
 -include $(LIB_OBJS:.o=.d) $(FIXTURE_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_BINS:=.d)
 
-check: $(BIN) $(UNIT_BINS) ## all tests: unit, command line, recorded cases, schemas
-	@sh tests/check.sh $(BIN) unit cli golden schema -- $(UNIT_BINS)
+check: $(BIN) $(UNIT_BINS) ## all tests: unit, command line, recorded cases, schemas, documents
+	@sh tests/check.sh $(BIN) unit cli golden schema docs -- $(UNIT_BINS)
 
 check-unit: $(UNIT_BINS) ## the unit tests only
 	@sh tests/check.sh $(BIN) unit -- $(UNIT_BINS)
 
-check-cli: $(BIN) ## the command line, recorded cases and schemas only
-	@sh tests/check.sh $(BIN) cli golden schema --
+check-cli: $(BIN) ## all but the unit tests
+	@sh tests/check.sh $(BIN) cli golden schema docs --
 
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 TSAN := -fsanitize=thread
@@ -141,14 +141,23 @@ format: ## clang-format over all sources
 demo: $(BIN) ## all phases on recorded runs
 	@sh tests/demo.sh $(RUN)
 
+# Where things go below $(DESTDIR)$(PREFIX)
+SHARE := share/spikeroot
+MAN1  := share/man/man1
+BASHC := share/bash-completion/completions
+ZSHC  := share/zsh/site-functions
+
 install: $(BIN) ## install under $(DESTDIR)$(PREFIX)
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/spikeroot/schema'
+	install -d $(foreach d,bin $(SHARE)/schema $(MAN1) $(BASHC) $(ZSHC),'$(DESTDIR)$(PREFIX)/$(d)')
 	install -m 755 $(BIN) '$(DESTDIR)$(PREFIX)/bin/spikeroot'
-	install -m 644 docs/schema/*.json '$(DESTDIR)$(PREFIX)/share/spikeroot/schema'
+	install -m 644 docs/schema/*.json '$(DESTDIR)$(PREFIX)/$(SHARE)/schema'
+	install -m 644 docs/spikeroot.1 '$(DESTDIR)$(PREFIX)/$(MAN1)'
+	install -m 644 docs/completions/spikeroot.bash '$(DESTDIR)$(PREFIX)/$(BASHC)/spikeroot'
+	install -m 644 docs/completions/_spikeroot '$(DESTDIR)$(PREFIX)/$(ZSHC)'
 
 uninstall: ## remove what install put there
-	rm -f '$(DESTDIR)$(PREFIX)/bin/spikeroot'
-	rm -rf '$(DESTDIR)$(PREFIX)/share/spikeroot'
+	rm -f $(foreach f,bin/spikeroot $(MAN1)/spikeroot.1 $(BASHC)/spikeroot $(ZSHC)/_spikeroot,'$(DESTDIR)$(PREFIX)/$(f)')
+	rm -rf '$(DESTDIR)$(PREFIX)/$(SHARE)'
 
 dist: ## spikeroot-VERSION.tar.gz of the last commit
 	git archive --format=tar.gz --prefix=spikeroot-$(VERSION)/ -o spikeroot-$(VERSION).tar.gz HEAD

@@ -4,8 +4,8 @@
 # usage: sh setup.sh
 #
 # Needed:  a C compiler, make, the headers of sqlite3, cJSON and cmocka.
-# Wanted:  pkg-config, sqlite3 (make bench), python3 with jsonschema (schema tests), and for make lint
-#          clang, cppcheck and shellcheck.  Without them the build works, and the tests that need them say they are skipped.
+# Wanted:  pkg-config, sqlite3 (make bench), python3 with jsonschema (schema tests), mandoc and jq (tests of the
+#          documents), and for make lint clang, cppcheck and shellcheck.  Without them the build works, and the tests that need them say they are skipped.
 #
 # Debian and Ubuntu: apt-get, with sudo unless you are root.  Elsewhere: says what to install.
 # Exit status: 0 all that is needed is there, 1 something that is needed is missing.
@@ -49,12 +49,13 @@ check() { # check NAME: is it there and does it work?
     sqlite3) has sqlite3 && sqlite3 :memory: 'select 1' >/dev/null 2>&1 ;;
     jsonschema) for p in python3 /usr/bin/python3; do "$p" -c 'import jsonschema' 2>/dev/null && return 0; done; return 1 ;;
     clang) has clang && echo 'int x;' | clang -x c -fsyntax-only - 2>/dev/null ;;
-    cppcheck | shellcheck) has "$1" && "$1" --version >/dev/null 2>&1 ;;
+    mandoc) has mandoc && echo '.TH X 1' | mandoc -T ascii >/dev/null 2>&1 ;;
+    jq | cppcheck | shellcheck) has "$1" && "$1" --version >/dev/null 2>&1 ;;
     esac
 }
 
 NEEDED='compiler make sqlite3-dev cjson-dev cmocka-dev'
-WANTED='pkg-config sqlite3 jsonschema clang cppcheck shellcheck'
+WANTED='pkg-config sqlite3 jsonschema mandoc jq clang cppcheck shellcheck'
 
 missing() { # missing NAME...: those that fail the check
     for n in "$@"; do check "$n" || printf '%s ' "$n"; done

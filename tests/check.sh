@@ -35,6 +35,7 @@ for suite in $suites; do
     cli) sh "$here/cli/run.sh" "$bin" ;;
     golden) sh "$here/cli/golden.sh" "$bin" ;;
     schema) sh "$here/schema/run.sh" "$bin" ;;
+    docs) sh "$here/docs/run.sh" "$bin" ;;
     *) echo "check.sh: no suite '$suite'" >&2; exit 2 ;;
     esac >"$dir/out" 2>&1
     sed '/^tally /d' "$dir/out"

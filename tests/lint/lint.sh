@@ -38,14 +38,17 @@ else
     echo 'lint: cppcheck is not installed, passed over'
 fi
 
-scripts="setup.sh $(find tests -name '*.sh' ! -name case.sh ! -name lib.sh | sort)"
-cases="tests/cli/lib.sh $(find tests -name case.sh | sort)"
+documents="$(find tests/docs -name '*.sh' ! -name run.sh | sort)"
+scripts="setup.sh tests/update-golden $(find tests -name '*.sh' ! -name case.sh ! -name lib.sh ! -path 'tests/docs/*' | sort) tests/docs/run.sh"
+cases="tests/cli/lib.sh $(find tests -name case.sh | sort) $documents"
+bash_scripts=".ci/run docs/completions/spikeroot.bash $(find tests -name '*.bash' | sort)"
 echo 'lint: shell scripts'
 for s in $scripts $cases; do sh -n "$s" || fail "sh -n $s"; done
-bash -n .ci/run || fail 'bash -n .ci/run'
+for s in $bash_scripts; do bash -n "$s" || fail "bash -n $s"; done
 if command -v shellcheck >/dev/null 2>&1; then
     # shellcheck disable=SC2086 # lists of files
-    { shellcheck $scripts .ci/run && shellcheck -s sh -e SC1090,SC1091 $cases; } || fail shellcheck
+    { shellcheck $scripts && shellcheck -s sh -e SC1090,SC1091,SC2154 $cases &&
+        shellcheck -s bash -e SC1090,SC1091,SC2154 $bash_scripts; } || fail shellcheck
 else
     echo 'lint: shellcheck is not installed, passed over'
 fi
