@@ -20,9 +20,9 @@ sed 's/--lang [a-z]*/--lang/' en/commands >en/c
 sed 's/--lang [a-z]*/--lang/' zh/commands >zh/c
 diff en/c zh/c >commands.diff || { echo 'the two READMEs show other commands:'; cat commands.diff; }
 
-for c in $(commands); do options "$c"; done | grep -o -e '^--[a-z0-9-]*' | grep -vx -e '--output\|--quiet\|--verbose\|--help\|--exit-code' |
-    LC_ALL=C sort -u >in_help
+tabled() { grep -o -e '--[a-z][a-z0-9-]*' | grep -vx -e '--output\|--quiet\|--verbose\|--help\|--exit-code' | LC_ALL=C sort -u; }
+for c in $(commands); do options "$c"; done | tabled >in_help
 for page in README.md docs/README.zh-CN.md; do
-    sed -n 's/^| \([^|]*\)|.*/\1/p' "$repo/$page" | grep -o -e '--[a-z][a-z0-9-]*' | LC_ALL=C sort -u >in_page
+    grep '^| `' "$repo/$page" | tabled >in_page
     diff in_help in_page || echo "($page: < in --help, > in its tables)"
 done
