@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rules between modules (CONTRIBUTING.md).  Prints FILE:LINE: what is wrong; exit 1 if anything is.
+# The rules between modules (docs/CONTRIBUTING.md).  Prints FILE:LINE: what is wrong; exit 1 if anything is.
 #
 # - A file may include headers of its own layer and of those below it (see `below`).
 # - sqlite3.h only in src/reader; cJSON in src/util, the dump reader and files named *json* (a phase's public header
