@@ -88,6 +88,14 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
                     r->n_doubtful_before == 1 ? "was" : "were");
 }
 
+/* The ground of the choice, for readers that can't read sentences. NULL: nothing is wrong. */
+static const char *basis(const sr_phase2_result *r) {
+    if (r->by_user) return "user";
+    if (r->root == NULL) return NULL;
+    if (r->turn != NULL) return "turning_point";
+    return ranking(r) ? "largest_norm" : r->beyond_doubt ? "beyond_doubt" : "first_listed";
+}
+
 static void explain_device(sr_str *b, const sr_phase2_result *r) {
     if (!r->cross_device) {
         sr_str_add(b, "no benchmark");
@@ -226,6 +234,7 @@ cJSON *sr_phase2_to_json(const sr_phase2_result *r) {
         sr_json_int(root, "root_opt_step", r->root->opt_step);
     else
         sr_json_null(root, "root_opt_step");
+    sr_json_str(root, "basis", basis(r));
     explain(&text, r);
     bool ok = !text.failed;
     sr_json_str(root, "reasoning", sr_str_text(&text));
