@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "spikeroot/version.h"
 
-static const sr_command *const commands[] = {&sr_cmd_phase1, &sr_cmd_phase2, &sr_cmd_phase3};
+static const sr_command *const commands[] = {&sr_cmd_phase1, &sr_cmd_phase2, &sr_cmd_phase3, &sr_cmd_report};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static const sr_command *find(const char *name) {

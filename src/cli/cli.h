@@ -25,7 +25,7 @@ typedef struct {
     sr_exit (*run)(int argc, char **argv);
 } sr_command;
 
-extern const sr_command sr_cmd_phase1, sr_cmd_phase2, sr_cmd_phase3;
+extern const sr_command sr_cmd_phase1, sr_cmd_phase2, sr_cmd_phase3, sr_cmd_report;
 
 /* What every command has. */
 typedef struct {
