@@ -17,7 +17,7 @@ echo
 run "$bin" phase2 --phase1 "$out/p1.json" -o "$out/p2.json"
 echo
 echo "# $out/p2.json says where it began:"
-sed -n '/"root_opt_step"/p; /"reasoning"/p; /"root_cause_coordinate"/,/^  }/p' "$out/p2.json"
+sed -n '/"root_opt_step"/p; /"root_cause_coordinate"/,/^  }/p' "$out/p2.json"
 echo
 echo "# and this is the fault that was put in ($case/truth.json):"
 sed -n '/"truth"/,/}/p' $case/truth.json
@@ -30,9 +30,10 @@ run "$bin" phase2 --phase1 "$out/p1.json" -o "$out/p2.json"
 run "$bin" phase3 --dump-a $dumps/device --dump-b $dumps/reference --phase1 "$out/p1.json" \
     --phase2 "$out/p2.json" -o "$out/p3.json"
 echo
-echo "# $out/p3.json says which operator it was, and where its call stands:"
-sed -n '/"problem"/p; /"last_clean"/,/"why"/p' "$out/p3.json"
-sed -n '/"stack"/,$p' "$out/p3.json" | grep train | head -n 1
+run "$bin" report --lang en --plots "$out/plots" "$out/p1.json" "$out/p2.json" "$out/p3.json" -o "$out/report.md"
+echo
+echo "# $out/report.md has the tables and links the pictures in $out/plots. In short, and where the call stands:"
+grep '^- \*\*Phase\|origin (\|in the code' "$out/report.md"
 echo
 echo "# and this is the fault that was put in ($dumps/truth.json):"
 sed -n '/"truth"/,/}/p' $dumps/truth.json

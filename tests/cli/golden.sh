@@ -1,7 +1,7 @@
 #!/bin/sh
 # Recorded runs: every testdata/cases/NAME must give its expected files byte for byte, with 1, 2 and 8 threads, and what
 # they say must be what truth.json says was wrong. A case whose truth.json names an `input` has p1.json and p2.json, one
-# that names four dumps (`dirs`) has p3.json, and a case may have all three.
+# that names four dumps (`dirs`) has p3.json, a case may have all three, and every case has report.md.
 #
 # usage: golden.sh [--update] PROGRAM [NAME...]      (CASES=DIR: cases in another directory than testdata/cases)
 #
@@ -79,7 +79,7 @@ same() { cmp "$1" "$2" || { diff "$1" "$2" | head -n 12; return 1; }; }
 # results NAME THREADS: runs the phases of a case and leaves their files in $tmp; $files lists them
 results() {
     dir=$cases/$1 files=
-    rm -f "$tmp"/p[123].json
+    rm -f "$tmp"/p[123].json "$tmp/report.md"
     input=$(field "$dir/truth.json" input)
     if [ -n "$input" ]; then
         check "$1: phase1 --threads $2" "$bin" phase1 "$dir/$input" --threads "$2" -q -o "$tmp/p1.json" &&
@@ -92,7 +92,10 @@ results() {
             --dump-c "$dir/$(field "$dir/truth.json" C)" --dump-d "$dir/$(field "$dir/truth.json" D)" || return 1
         files="$files p3.json"
     fi
-    [ -n "$files" ] || check "$1: truth.json names neither input nor dirs" false
+    [ -n "$files" ] || { check "$1: truth.json names neither input nor dirs" false; return 1; }
+    # shellcheck disable=SC2046,SC2086 # a list of files
+    check "$1: report" "$bin" report -o "$tmp/report.md" $(printf "$tmp/%s " $files) || return 1
+    files="$files report.md"
 }
 
 replay() {
@@ -110,7 +113,13 @@ renew() {
     results "$1" 1 && check "$1: REFUSED, it contradicts truth.json; nothing was written" true_to "$dir" || return 0
     for f in $files; do
         cmp -s "$tmp/$f" "$dir/$f" && continue
-        if [ -f "$dir/$f" ]; then say_changes "$tmp" "$dir/$f" "$tmp/$f"; else echo "$dir/$f: new"; fi
+        if [ ! -f "$dir/$f" ]; then
+            echo "$dir/$f: new"
+        elif [ "$f" = report.md ]; then
+            echo "$dir/$f: $(diff "$dir/$f" "$tmp/$f" | grep -c '^[<>]') lines differ"
+        else
+            say_changes "$tmp" "$dir/$f" "$tmp/$f"
+        fi
         cp "$tmp/$f" "$dir/$f" || failed=$((failed + 1))
     done
 }
