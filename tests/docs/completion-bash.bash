@@ -44,3 +44,5 @@ expect 'files for P1' want spikeroot phase2 --phase1 du
 expect 'files for the input' want spikeroot phase1 --strict du
 echo >want
 expect 'nothing for a number' want spikeroot phase1 --top ''
+printf '%s\n' en zh >want
+expect 'the words of an argument' want spikeroot report --lang ''

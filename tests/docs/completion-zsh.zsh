@@ -25,4 +25,7 @@ for c in $(commands); do
 done
 words=(spikeroot phase3 -) CURRENT=3
 _spikeroot
-print -l -- $given | grep -q -- '^--dump-a=\[\]:DIR:_files -/$\|^--dump-a=\[..*\]:DIR:_files -/$' || echo 'phase3: --dump-a does not offer directories'
+print -l -- $given | grep -q -- '^--dump-a=\[.*\]:DIR:_files -/$' || echo 'phase3: --dump-a does not offer directories'
+words=(spikeroot report -) CURRENT=3
+_spikeroot
+print -l -- $given | grep -q -- '^--lang=\[..*\]:zh|en:(zh en)$' || echo 'report: --lang does not offer its words'
