@@ -79,6 +79,7 @@ typedef struct {
     double threshold;   /* median + margin, as the spec writes it */
     double margin;      /* relative: |anomaly - 1| beyond it has diverged */
     size_t samples;
+    bool noisy; /* C/D spreads so widely, or has so far a second population, that C may have diverged itself */
 } sr_threshold;
 
 /* A layer: a number in a stack. Operators outside layers have layer SR_NO_LAYER and a label of their own. */

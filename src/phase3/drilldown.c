@@ -30,16 +30,10 @@ static size_t last_clean(const sr_phase3_result *r, size_t origin, uint32_t at) 
     return best;
 }
 
-static bool has_weight_flag(const sr_phase3_result *r, size_t tensor) {
-    const sr_dump_tensor *t = r->tensors[tensor].t[SR_A];
-    return t != NULL && t->info->io == SR_IO_PARAMETER;
-}
-
 static const char *reason(const sr_phase3_result *r, const sr_unit *u, const sr_spot *s) {
     const sr_tensor_cmp *t = &r->tensors[s->tensor];
     bool bad = t->t[SR_A] != NULL && !isfinite(t->t[SR_A]->stat[s->metric]) && !sr_absent(t->t[SR_A]->stat[s->metric]);
-    if (has_weight_flag(r, s->tensor))
-        return "its weight already differs: the divergence was in the model before this step";
+    if (sr_is_weight(t)) return "its weight already differs: the divergence was in the model before this step";
     if (!sr_is_output(r, s->tensor))
         return bad ? "it receives a value that is not finite though nothing dumped before it produced one: the fault "
                      "lies between "

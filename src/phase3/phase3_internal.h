@@ -89,6 +89,12 @@ static inline size_t sr_unit_depth(const sr_unit *u) {
 /* The flagged metric by which a tensor is furthest out; Norm where it is as good as any. */
 int sr_phase3_widest(const sr_tensor_cmp *t);
 
+/* Weights are the same on both sides before the step: they say nothing of noise. */
+static inline bool sr_is_weight(const sr_tensor_cmp *t) {
+    const sr_dump_tensor *x = t->t[SR_A] != NULL ? t->t[SR_A] : t->t[SR_B];
+    return x != NULL && x->info->io == SR_IO_PARAMETER;
+}
+
 static inline bool sr_is_output(const sr_phase3_result *r, size_t tensor) {
     const sr_tensor_cmp *t = &r->tensors[tensor];
     for (int g = 0; g < SR_N_GROUPS; g++)

@@ -243,7 +243,7 @@ static void test_exact_control_group(void **state) {
             p3_near(t->median, 1.0);
             p3_near(t->iqr, 0.0);
             p3_near(t->threshold, 1.03);
-            assert_int_equal(t->samples, 4 * 9 + 3);
+            assert_int_equal(t->samples, 2 * (4 * 9 + 3)); /* inputs and outputs */
         }
     assert_int_equal(c.r->grad_threshold[SR_STAT_NORM].samples, 4 * 5);
     p3_near(c.r->median_cd, 1.0);
@@ -302,6 +302,74 @@ static void test_noisy_control_group(void **state) {
             assert_int_equal(p3_count_flags(&c), i);
             p3_done(&c);
         }
+}
+
+/* Norm of C/D forward: a fifth is exact, three fifths are near, a fifth is far; A is out by `ratio` at one place. */
+static void run_spread(p3_case *c, double near, double far, double ratio) {
+    p3_model(c, P3_ALL, 8, 1);
+    for (size_t i = 0, n = 0; i < c->g[SR_C].n; i++) {
+        p3_row *row = &c->g[SR_C].rows[i];
+        if (strstr(row->key, ".forward.") == NULL) continue;
+        double by = n % 10 < 2 ? 0.0 : n % 10 < 8 ? near : far;
+        row->stat[SR_STAT_NORM] *= 1.0 + (n++ % 2 == 0 ? by : -by);
+    }
+    p3_set(c, P3_A, mlp(), "output.0", SR_STAT_NORM, 10.0 * ratio);
+    p3_set(c, P3_C, mlp(), "output.0", SR_STAT_NORM, 10.0);
+    p3_run(c);
+}
+
+static void check_spread(double near, double far, double least, double most, bool flagged) {
+    p3_case c = {0};
+    run_spread(&c, near, far, 1.15);
+    assert_true(c.r->threshold[SR_FWD][SR_STAT_NORM].margin >= least);
+    assert_true(c.r->threshold[SR_FWD][SR_STAT_NORM].margin <= most);
+    assert_int_equal(p3_tensor(&c, mlp(), "output.0")->flag[SR_STAT_NORM], flagged);
+    p3_near(c.r->threshold[SR_BWD][SR_STAT_NORM].margin, 0.03);
+    p3_done(&c);
+}
+
+/* Noise reaches the farther, the steeper it rises from the 75th percentile to the 95th; a second population is no
+ * noise. */
+static void test_tails_of_the_control_group(void **state) {
+    (void)state;
+    check_spread(0.02, 0.03, 0.10, 0.14, true);
+    check_spread(0.01, 0.03, 0.20, 0.30, false);
+    check_spread(0.005, 0.03, 0.03, 0.04, true);
+    check_spread(0.005, 0.9, 0.03, 0.04, true);
+}
+
+/* Weights are alike on both sides: they don't make the noise of what runs look smaller. */
+static void test_weights_say_nothing_of_noise(void **state) {
+    (void)state;
+    p3_case c = {0};
+    p3_model(&c, P3_ALL, 3, 1);
+    for (int i = 0; i < 200; i++) {
+        char key[64];
+        (void)snprintf(key, sizeof key, "Module.extra.%d.Linear.forward.0", i);
+        p3_add(&c, P3_ALL, key, "parameters.weight", 10.0);
+    }
+    p3_run(&c);
+    assert_int_equal(c.r->threshold[SR_FWD][SR_STAT_NORM].samples, 2 * (3 * 9 + 3));
+    p3_done(&c);
+}
+
+static void test_a_noisy_control_group_is_said(void **state) {
+    (void)state;
+    static const struct {
+        double near, far;
+        size_t count;
+    } cases[] = {{0.02, 0.03, 0}, {0.005, 0.05, 0}, {0.005, 0.2, 1}, {0.1, 0.2, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        p3_case c = {0};
+        run_spread(&c, cases[i].near, cases[i].far, 1.0);
+        assert_int_equal(c.r->warnings.n, cases[i].count);
+        if (cases[i].count > 0) {
+            assert_string_equal(c.r->warnings.items[0].code, "control_is_noisy");
+            assert_int_equal(c.r->warnings.items[0].count, 1);
+            assert_string_equal(c.r->warnings.items[0].where, "c");
+        }
+        p3_done(&c);
+    }
 }
 
 /* Each metric, pass and the gradients of parameters have thresholds of their own. */
@@ -383,6 +451,9 @@ int main(void) {
         cmocka_unit_test(test_both_sides_of_the_threshold),
         cmocka_unit_test(test_a_constant_factor_between_the_devices),
         cmocka_unit_test(test_noisy_control_group),
+        cmocka_unit_test(test_tails_of_the_control_group),
+        cmocka_unit_test(test_weights_say_nothing_of_noise),
+        cmocka_unit_test(test_a_noisy_control_group_is_said),
         cmocka_unit_test(test_thresholds_are_not_shared),
         cmocka_unit_test(test_a_place_that_is_noisy_in_the_control_group),
         cmocka_unit_test(test_without_a_control_group),
