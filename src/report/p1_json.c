@@ -27,7 +27,7 @@ static void read_context(sr_rep_reading *in, const cJSON *item, long index, sr_r
 static void read_anomalies(sr_rep_reading *in, const cJSON *root, sr_rep_p1 *p) {
     static const sr_rep_field fields[] = {
         A("rank", INT, rank),          A("step", INT, step),           A("micro_step", INT_OR_NONE, micro),
-        A("optimizer_step", INT, opt_step), A("duration", INT_OR_NONE, duration), A("hits", INT_OR_NONE, hits), A("target_name", STR, target),
+        A("optimizer_step", INT, opt_step), A("duration", INT_OR_NONE, duration), A("hits", INT_OR_NONE, hits), A("vpp_stage", INT_OR_NONE, vpp), A("target_name", STR, target),
         A("trigger", STR, trigger),    A("norm", NUM, norm),           A("delta", NUM, delta),
         A("baseline_median", NUM, median), A("deviation_ratio", NUM, ratio), A("suspect_final_norm", NUM, final)};
     void *items;

@@ -45,7 +45,7 @@ typedef struct {
 } sr_rep_context;
 
 typedef struct {
-    int64_t rank, step, micro, opt_step, duration, hits; /* SR_NONE: no meaning for the data (micro, duration, hits) */
+    int64_t rank, step, micro, opt_step, vpp, duration, hits; /* SR_NONE: no meaning for the data */
     const char *target, *trigger;
     double norm, delta, median, ratio, final;
     sr_rep_context context;
