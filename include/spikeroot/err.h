@@ -7,6 +7,8 @@
 #ifndef SPIKEROOT_ERR_H
 #define SPIKEROOT_ERR_H
 
+#include <stddef.h>
+
 typedef enum {
     SR_OK = 0,
     SR_EINPUT, /* the input is not what it should be: exit 1 */
@@ -31,6 +33,9 @@ sr_status sr_fail(sr_err *err, sr_status code, const char *fmt, ...) __attribute
 
 /* As sr_fail with SR_EIO, and ": <strerror(os_errno)>" appended. */
 sr_status sr_fail_os(sr_err *err, int os_errno, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Copy `s` into out (size cap, always terminated) with control characters as \xNN, as sr_fail does. Returns out. */
+char *sr_printable(const char *s, char *out, size_t cap);
 
 /* As sr_fail with SR_ENOMEM and a standard text. */
 sr_status sr_fail_mem(sr_err *err);

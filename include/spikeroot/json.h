@@ -52,7 +52,7 @@ sr_status sr_json_parse(const char *text, size_t len, const char *name, cJSON **
  * False for any other type. */
 bool sr_json_get_num(const cJSON *item, double *out);
 
-/* An integer within +-2^53 (a number without a fraction). False for anything else, *out untouched. */
+/* An integer below 2^53 in size (a number without a fraction). False for anything else, *out untouched. */
 bool sr_json_get_int(const cJSON *item, int64_t *out);
 
 /* Is this document one of ours: an object with this `phase` and a schema_version we read?  Unknown keys are fine.

@@ -87,7 +87,8 @@ typedef struct {
     const char *target_name;
     size_t qualified, total; /* ranks that grew; ranks that could be compared */
     double fraction;         /* absent when total is 0 */
-    sr_turn verdict;
+    bool grown;              /* enough ranks grew */
+    sr_turn verdict;         /* root: the turning point that decided */
     double benchmark_fraction; /* absent where the benchmark does not tell */
     bool shared;               /* both sides grew */
 } sr_transition;
@@ -105,9 +106,10 @@ typedef struct {
     bool cross_device, by_user;
     const sr_p1_place *root; /* NULL: nothing is wrong */
     size_t root_candidate;   /* index into candidates; SIZE_MAX when the user named another place */
-    const sr_transition *transitions;
+    sr_transition *transitions;
     size_t n_transitions;
-    const sr_transition *turn; /* the turning point that decided, or NULL */
+    sr_transition *turn;       /* the turning point that decided, or NULL */
+    const sr_transition *unexplained; /* growth into a step with findings out of one without any, or NULL */
     bool few_ranks;            /* fewer than SR_PHASE2_MIN_RANKS in the run: all had to grow */
     bool beyond_doubt;         /* the root is */
     const sr_p1_place *largest; /* the largest deviation, where that is not the root; else NULL */

@@ -145,7 +145,8 @@ static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 static void print_summary(const sr_phase1_result *r) {
     const sr_dataset *ds = r->ds;
     size_t steps = r->timeline.n_windows;
-    printf("%s: %zu values of %s, %zu rank%s, %zu parameter%s, %zu optimizer step%s", ds->path, ds->n_rows, ds->metric,
+    char path[4096], name[1024];
+    printf("%s: %zu values of %s, %zu rank%s, %zu parameter%s, %zu optimizer step%s", sr_printable(ds->path, path, sizeof path), ds->n_rows, ds->metric,
            ds->n_ranks, plural(ds->n_ranks), ds->n_targets, plural(ds->n_targets), steps, plural(steps));
     if (r->timeline.window > 0) printf(" of %lld micro steps", (long long)r->timeline.window);
     printf("\n%zu candidate%s%s\n", r->n_anomalies, r->n_anomalies == 1 ? "" : "s", r->n_anomalies > 0 ? ", earliest first:" : "");
@@ -157,7 +158,8 @@ static void print_summary(const sr_phase1_result *r) {
         if (r->timeline.window > 0) (void)snprintf(micro, sizeof micro, "%d", (int)r->timeline.micro[a->point]);
         if (!sr_absent(a->deviation_ratio)) (void)snprintf(ratio, sizeof ratio, "%.4gx", a->deviation_ratio);
         printf("%8lld %5s %5d %12.6g %10s  %-16s %s\n", (long long)r->timeline.opt_step[a->window], micro,
-               (int)ds->ranks[a->rank], a->norm, ratio, sr_trigger_name(a->trigger), ds->targets[a->target].name);
+               (int)ds->ranks[a->rank], a->norm, ratio, sr_trigger_name(a->trigger),
+               sr_printable(ds->targets[a->target].name, name, sizeof name));
     }
 }
 

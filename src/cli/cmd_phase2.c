@@ -54,7 +54,7 @@ static bool set_coord_part(sr_p1_place *c, const char *key, size_t n, const char
         return true;
     }
     int64_t v;
-    if (!sr_parse_int(value, len, &v) || v < 0 || (k > 0 && v > INT32_MAX)) return false;
+    if (!sr_parse_int(value, len, &v) || v < 0 || v >= INT64_C(1) << 53 || (k > 0 && v > INT32_MAX)) return false;
     if (k == 0) c->opt_step = v;
     if (k == 1) c->rank = (int32_t)v;
     if (k == 2) c->micro_step = (int32_t)v;

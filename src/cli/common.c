@@ -73,19 +73,38 @@ bool sr_cli_count(const char *command, const char *option, const char *text, uin
     return false;
 }
 
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
+/* Does the file begin as one of our own results do? */
+static bool is_result(const char *path) {
+    char head[64] = "";
+    FILE *f = fopen(path, "r");
+    if (f == NULL) return false;
+    size_t n = fread(head, 1, sizeof head - 1, f);
+    (void)fclose(f);
+    head[n] = '\0';
+    return head[0] == '{' && strstr(head, "\"phase\":") != NULL;
 }
 
-/* Is the existing file `path` inside directory `dir` (both resolved), with the name of something we read? */
-static bool is_input_inside(const char *path, const char *dir) {
-    static const char *const names[] = {".csv", ".db", "dump.json", "construct.json", "stack.json"};
-    size_t n = strlen(dir);
-    if (strncmp(path, dir, n) != 0 || path[n] != '/') return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (ends_with(path, names[i])) return true;
-    return false;
+/* Does the existing file `output` lie in directory `input`, and is it no earlier result? */
+static bool is_inside(const char *output, const char *input) {
+    char *file = realpath(output, NULL), *dir = realpath(input, NULL);
+    size_t n = dir != NULL ? strlen(dir) : 0;
+    bool inside = file != NULL && n > 0 && strncmp(file, dir, n) == 0 && file[n] == '/' && !is_result(file);
+    free(file);
+    free(dir);
+    return inside;
+}
+
+/* SQLite's own files beside a database. */
+static bool is_beside(const char *output, const char *input) {
+    static const char *const suffix[] = {"-wal", "-shm", "-journal"};
+    char *file = realpath(output, NULL), *db = realpath(input, NULL);
+    size_t n = db != NULL ? strlen(db) : 0;
+    bool beside = false;
+    for (size_t i = 0; file != NULL && n > 0 && i < sizeof suffix / sizeof *suffix; i++)
+        beside = beside || (strncmp(file, db, n) == 0 && strcmp(file + n, suffix[i]) == 0);
+    free(file);
+    free(db);
+    return beside;
 }
 
 sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err) {
@@ -93,16 +112,11 @@ sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err
     if (strcmp(output, "-") == 0 || strcmp(input, "-") == 0) return SR_OK;
     if (output[0] == '\0') return sr_fail(err, SR_EUSAGE, "-o: the name is empty");
     if (stat(output, &a) != 0 || stat(input, &b) != 0) return SR_OK;
-    bool same = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-    if (!same && S_ISDIR(b.st_mode) && S_ISREG(a.st_mode)) {
-        char *file = realpath(output, NULL), *dir = realpath(input, NULL);
-        same = file != NULL && dir != NULL && is_input_inside(file, dir);
-        free(file);
-        free(dir);
-    }
+    bool same = (a.st_dev == b.st_dev && a.st_ino == b.st_ino) ||
+                (S_ISREG(a.st_mode) && (S_ISDIR(b.st_mode) ? is_inside(output, input) : is_beside(output, input)));
     if (!same) return SR_OK;
-    return sr_fail(err, SR_EUSAGE, "-o %s: is an input of this command, and inputs are never overwritten; name another file",
-                   output);
+    return sr_fail(err, SR_EUSAGE, "-o %s: is an input of this command, or lies among its inputs, and these are never overwritten; name "
+                   "another file", output);
 }
 
 void sr_cli_warn(const sr_common *c, const cJSON *tree) {
@@ -111,13 +125,12 @@ void sr_cli_warn(const sr_common *c, const cJSON *tree) {
     cJSON_ArrayForEach(w, cJSON_GetObjectItemCaseSensitive(tree, "warnings")) {
         const cJSON *count = cJSON_GetObjectItemCaseSensitive(w, "count");
         const char *where = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(w, "where"));
-        sr_err line; /* for its escaping */
-        sr_fail(&line, SR_EINPUT, "%s", sr_json_get_str(cJSON_GetObjectItemCaseSensitive(w, "message")));
-        fprintf(stderr, "spikeroot %s: warning: %s", c->command, line.text);
+        const char *message = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(w, "message"));
+        char line[SR_ERR_TEXT];
+        fprintf(stderr, "spikeroot %s: warning: %s", c->command, sr_printable(message != NULL ? message : "", line, sizeof line));
         const char *times = cJSON_IsRaw(count) ? count->valuestring : "1";
-        sr_fail(&line, SR_EINPUT, "%s", where != NULL ? where : "");
         if (where != NULL)
-            fprintf(stderr, " (%s x, first: %s)", times, line.text);
+            fprintf(stderr, " (%s x, first: %s)", times, sr_printable(where, line, sizeof line));
         else if (strcmp(times, "1") != 0)
             fprintf(stderr, " (%s x)", times);
         fputc('\n', stderr);
@@ -130,9 +143,8 @@ sr_status sr_cli_write(const sr_common *c, cJSON *tree, const char *says, sr_err
     if (st == SR_OK) sr_cli_warn(c, tree);
     if (st == SR_OK) st = sr_outfile_write(c->output, sr_str_text(&text), text.len, err);
     if (st == SR_OK && !c->quiet && says != NULL && strcmp(c->output, "-") != 0) {
-        sr_err line; /* for its escaping */
-        sr_fail(&line, SR_EINPUT, "%s", says);
-        fprintf(stderr, "spikeroot %s: %s\n", c->command, line.text);
+        char line[4096];
+        fprintf(stderr, "spikeroot %s: %s\n", c->command, sr_printable(says, line, sizeof line));
     }
     sr_str_fini(&text);
     cJSON_Delete(tree);
@@ -160,11 +172,12 @@ void sr_cli_install_signals(void) {
     memset(&sa, 0, sizeof sa);
     sa.sa_handler = on_signal;
     (void)sigemptyset(&sa.sa_mask);
-    const int list[] = {SIGINT, SIGTERM, SIGHUP};
+    const int list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         struct sigaction old;
         if (sigaction(list[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue; /* nohup */
         (void)sigaction(list[i], &sa, NULL);
     }
     (void)signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), with a message */
+    (void)signal(SIGXFSZ, SIG_IGN); /* so is a file over the size limit */
 }

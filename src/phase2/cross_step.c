@@ -56,7 +56,7 @@ static void judge(const sr_phase2_result *r, const sr_p1_growth *g, sr_transitio
     count(g, r->opts.growth, &t->qualified, &t->total);
     if (t->total > 0) t->fraction = (double)t->qualified / (double)t->total;
     t->benchmark_fraction = benchmark_fraction(r, g);
-    bool grown;
+    bool grown = false;
     if (t->total >= SR_PHASE2_MIN_RANKS) {
         grown = enough(t->qualified, t->total, r->opts.rank_fraction);
     } else if (t->total > 0 && r->few_ranks && t->total == a->run_ranks) {
@@ -66,8 +66,7 @@ static void judge(const sr_phase2_result *r, const sr_p1_growth *g, sr_transitio
         return;
     }
     t->shared = grown && !sr_absent(t->benchmark_fraction) && t->benchmark_fraction >= r->opts.rank_fraction;
-    /* gradients double in a healthy warm-up too: growth that no finding stands beside is no turning point */
-    if (grown && (has_anomaly(a, t->from) || has_anomaly(a, t->to))) t->verdict = SR_TURN_ROOT;
+    t->grown = grown;
 }
 
 sr_status sr_phase2_transitions(sr_phase2_result *r, sr_err *err) {
@@ -80,7 +79,10 @@ sr_status sr_phase2_transitions(sr_phase2_result *r, sr_err *err) {
         if (a->growth[i].has_previous) judge(r, &a->growth[i], &t[n++]);
     r->transitions = t;
     r->n_transitions = n;
+    /* gradients double in a healthy warm-up too: growth is a turning point where a finding stands in its earlier step */
     for (size_t i = 0; i < n && r->turn == NULL; i++)
-        if (t[i].verdict == SR_TURN_ROOT && has_anomaly(a, t[i].from)) r->turn = &t[i];
+        if (t[i].grown && has_anomaly(a, t[i].from)) r->turn = &t[i];
+    for (size_t i = 0; i < n && r->unexplained == NULL; i++)
+        if (t[i].grown && !has_anomaly(a, t[i].from) && has_anomaly(a, t[i].to)) r->unexplained = &t[i];
     return SR_OK;
 }

@@ -59,8 +59,14 @@ static sr_status read_place(reading *in, const cJSON *o, const char *list, size_
     p->micro_step = (int32_t)micro;
     p->vpp_stage = (int32_t)vpp;
     p->target_name = copy(in, target);
+    if (!probe && sr_json_get_str(get(o, "trigger")) == NULL)
+        return sr_fail(in->err, SR_EINPUT, "%s: %s[%zu].trigger: missing or no string", in->name, list, i);
     p->trigger = copy(in, sr_json_get_str(get(o, "trigger")));
     return p->target_name != NULL && p->trigger != NULL ? SR_OK : sr_fail_mem(in->err);
+}
+
+static bool earlier(const sr_p1_place *a, const sr_p1_place *b) {
+    return a->opt_step != b->opt_step ? a->opt_step < b->opt_step : a->micro_step < b->micro_step;
 }
 
 static sr_status read_places(reading *in, const cJSON *root, const char *key, bool probe, const sr_p1_place **out,
@@ -73,6 +79,10 @@ static sr_status read_places(reading *in, const cJSON *root, const char *key, bo
     cJSON_ArrayForEach(o, list) {
         sr_status st = read_place(in, o, key, *n, probe, &p[*n]);
         if (st != SR_OK) return st;
+        /* the first candidate is what all is about: a list in another order would name another one */
+        if (!probe && *n > 0 && earlier(&p[*n], &p[*n - 1]))
+            return sr_fail(in->err, SR_EINPUT, "%s: %s[%zu]: is earlier than the entry before it; give p1.json as phase1 wrote it, earliest "
+                           "first", in->name, key, *n);
         ++*n;
     }
     *out = p;
@@ -101,6 +111,9 @@ static sr_status read_ranks(reading *in, const cJSON *o, const char *step, const
         list[(*n)++].rank = (int32_t)rank;
     }
     qsort(list, *n, sizeof *list, cmp_rank);
+    for (size_t i = 1; i < *n; i++)
+        if (list[i].rank == list[i - 1].rank)
+            return sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.ranks: rank %d stands there twice", in->name, step, (int)list[i].rank);
     *out = list;
     return SR_OK;
 }
@@ -126,9 +139,11 @@ static sr_status read_growth(reading *in, const cJSON *root) {
         g[n].target_name = copy(in, target);
         sr_status st = g[n].target_name == NULL ? sr_fail_mem(in->err)
                                                 : read_ranks(in, get(o, "ranks"), o->string, &g[n].ranks, &g[n].n_ranks);
-        if (st == SR_OK && cJSON_IsObject(before)) {
-            g[n].has_previous = sr_json_get_int(get(before, "opt_step"), &g[n].previous_step) &&
-                                g[n].previous_step == g[n].opt_step - 1;
+        bool none = before == NULL || cJSON_IsNull(before);
+        if (st == SR_OK && !none && !sr_json_get_int(get(before, "opt_step"), &g[n].previous_step))
+            st = sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.previous: no object with a whole opt_step", in->name, o->string);
+        if (st == SR_OK && !none) {
+            g[n].has_previous = g[n].previous_step == g[n].opt_step - 1;
             st = read_ranks(in, get(before, "ranks"), o->string, &g[n].previous, &g[n].n_previous);
         }
         if (st != SR_OK) return st;

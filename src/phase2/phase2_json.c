@@ -45,7 +45,7 @@ static void explain_steps(sr_str *b, const sr_phase2_result *r) {
                       "proof that it is abnormal.");
     } else if (r->beyond_doubt) {
         sr_str_addf(b, " It is the earliest candidate beyond doubt (not finite, saturated, or at least %gx its baseline)%s.",
-                    SR_PHASE2_BEYOND_DOUBT, r->abnormal->micro ? "; no turning point between optimizer steps lies before it" : "");
+                    SR_PHASE2_BEYOND_DOUBT, r->abnormal->micro && r->unexplained == NULL ? "; no turning point between optimizer steps lies before it" : "");
     } else {
         sr_str_addf(b, " No candidate reaches %gx its baseline: this is the earliest one, to be confirmed.",
                     SR_PHASE2_BEYOND_DOUBT);
@@ -82,6 +82,9 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
         add_deviation(b, r->largest);
         sr_str_add(b, "): what comes later and larger is taken for propagation.");
     }
+    if (r->turn == NULL && r->unexplained != NULL && r->root->opt_step == r->unexplained->to)
+        sr_str_addf(b, " From optimizer step %lld to %lld most ranks grew at least %gx, which points to step %lld, but phase 1 lists nothing there.",
+                    (long long)r->unexplained->from, (long long)r->unexplained->to, r->opts.growth, (long long)r->unexplained->from);
     if (r->n_doubtful_before > 0)
         sr_str_addf(b, " %zu earlier candidate%s below %gx %s passed over.", r->n_doubtful_before,
                     r->n_doubtful_before == 1 ? "" : "s", SR_PHASE2_BEYOND_DOUBT,

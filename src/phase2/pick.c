@@ -103,6 +103,7 @@ void sr_phase2_pick(sr_phase2_result *r) {
         return;
     }
     size_t at = choose(r);
+    if (r->turn != NULL) r->turn->verdict = SR_TURN_ROOT;
     if (at == SIZE_MAX) return;
     r->root_candidate = at;
     r->root = r->candidates[at].place;

@@ -20,6 +20,12 @@ static void append_escaped(char *out, size_t cap, const char *s) {
     }
 }
 
+char *sr_printable(const char *s, char *out, size_t cap) {
+    out[0] = '\0';
+    append_escaped(out, cap, s);
+    return out;
+}
+
 static sr_status __attribute__((format(printf, 4, 0)))
 fill(sr_err *err, sr_status code, int os_errno, const char *fmt, va_list ap) {
     if (err == NULL) return code;

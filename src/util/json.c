@@ -267,7 +267,7 @@ bool sr_json_get_num(const cJSON *item, double *out) {
 bool sr_json_get_int(const cJSON *item, int64_t *out) {
     if (item == NULL || !cJSON_IsNumber(item)) return false;
     double v = item->valuedouble;
-    if (!(v >= -9007199254740992.0 && v <= 9007199254740992.0)) return false;
+    if (!(v > -9007199254740992.0 && v < 9007199254740992.0)) return false; /* beyond, neighbours read the same */
     int64_t i = (int64_t)v;
     if ((double)i < v || (double)i > v) return false;
     *out = i;

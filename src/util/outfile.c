@@ -67,7 +67,13 @@ sr_status sr_outfile_write(const char *path, const char *text, size_t len, sr_er
     struct stat sb;
     mode_t mask = umask(0);
     (void)umask(mask);
-    if (stat(path, &sb) != 0) return replace(path, 0666 & ~mask, text, len, err);
+    if (stat(path, &sb) != 0) {
+        struct stat link;
+        int why = errno;
+        if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode)) return replace(path, 0666 & ~mask, text, len, err);
+        if (why == ELOOP) return sr_fail_os(err, ELOOP, "%s: cannot resolve", path);
+        return sr_fail(err, SR_EIO, "%s: is a symbolic link to a file that is not there; name that file, or remove the link", path);
+    }
     if (S_ISDIR(sb.st_mode)) return sr_fail(err, SR_EIO, "%s: is a directory; name a file to write", path);
     if (!S_ISREG(sb.st_mode)) return write_direct(path, text, len, err);
     /* write through a symbolic link, as the user who made it expects */
