@@ -105,6 +105,7 @@ typedef struct {
     size_t n_ops;
     size_t n_forward, n_recompute, n_backward, n_param_grad; /* entries of each kind */
     size_t n_statistics;                                     /* tensors with at least one statistic */
+    const char *lacks; /* why no tensor that was wanted can be compared, and what to do; NULL where some can */
     sr_warnings warnings;
 
     struct sr_dump_priv *priv;

@@ -94,7 +94,7 @@ static void target_name(const sr_dump_entry *e, const sr_dump_tensor *t, int met
         if (*e->op->cls != '\0') sr_str_addf(out, "%s%s", out->len > 0 ? "." : "", e->op->cls);
         if (e->call != SR_NO_CALL) sr_str_addf(out, ".%d", e->call);
     }
-    sr_str_addf(out, "%s%s", out->len > 0 ? "." : "", t->info->place);
+    if (*t->info->place != '\0') sr_str_addf(out, "%s%s", out->len > 0 ? "." : "", t->info->place);
 }
 
 static sr_status load_one(const state *s, const char *dir, sr_dump **d, sr_err *err) {
@@ -117,7 +117,9 @@ typedef struct {
     sr_warnings warnings;
     size_t n_rows, n_superseded, n_read;
     bool found[N_METRICS];
-    sr_err first; /* why the first dump that could not be used was left out */
+    sr_err first;      /* why the first dump that could not be used was left out */
+    const char *lacks; /* of the first dump that has no norm: why */
+    const char *lacks_at;
 } job_result;
 
 typedef struct {
@@ -173,6 +175,10 @@ static sr_status load_rank(void *arg, size_t j, sr_err *err) {
                     "dumps of a step and rank that another directory holds as "
                     "well: the later directory counts");
         r->n_read++;
+        if (r->lacks == NULL && d->lacks != NULL) {
+            r->lacks = d->lacks;
+            r->lacks_at = at->dir;
+        }
         r->found[FORWARD] |= d->n_forward > 0;
         r->found[BACKWARD] |= d->n_backward > 0;
         r->found[RECOMPUTE] |= d->n_recompute > 0;
@@ -211,6 +217,18 @@ static sr_status describe(const state *s, const job_result *r, sr_dataset *ds, s
     return ds->path != NULL && sr_dataset_set_metrics_found(ds, found, n) ? SR_OK : sr_fail_mem(err);
 }
 
+/* An analysis of nothing would find nothing: say why there is nothing. */
+static sr_status fail_no_norm(const state *s, const job_result *r, const sr_dataset *ds, sr_err *err) {
+    for (size_t j = 0; j < s->n_jobs; j++)
+        if (r[j].lacks != NULL && r[j].found[s->metric])
+            return sr_fail(err, SR_EINPUT, "%s: no norm of metric '%s' in any dump; the first one, %s: %s", s->path,
+                           ds->metric, r[j].lacks_at, r[j].lacks);
+    return sr_fail(err, SR_EINPUT,
+                   "%s: no norm of metric '%s' in any dump; dump with \"task\": \"statistics\" and \"summary_mode\": "
+                   "\"statistics\"",
+                   s->path, ds->metric);
+}
+
 static sr_status collect(const state *s, job_result *r, sr_dataset *ds, sr_err *err) {
     size_t n_read = 0;
     const sr_err *first = NULL;
@@ -222,7 +240,10 @@ static sr_status collect(const state *s, job_result *r, sr_dataset *ds, sr_err *
         ds->n_superseded += r[j].n_superseded;
         if (first == NULL && r[j].first.code != SR_OK) first = &r[j].first;
     }
-    if (n_read > 0 || first == NULL) return describe(s, r, ds, err);
+    if (n_read > 0 || first == NULL) {
+        sr_status st = describe(s, r, ds, err);
+        return st == SR_OK && ds->n_rows == 0 ? fail_no_norm(s, r, ds, err) : st;
+    }
     if (s->dirs.n == 1) return sr_fail(err, SR_EINPUT, "%s", first->text);
     return sr_fail(err, SR_EINPUT, "%s: none of %zu dumps can be used; the first one: %s", s->path, s->dirs.n,
                    first->text);

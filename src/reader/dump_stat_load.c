@@ -3,6 +3,7 @@
  * The page that lists what is understood: docs/formats.md, "dump_statistic".
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ typedef struct {
     sr_str key; /* of the current entry, escapes read */
     bool has_data;
     size_t n_nan_check, n_bare, n_unflushed; /* why there are no statistics */
+    size_t n_tensors, n_norms; /* all, and those with a norm */
+    size_t n_nan_taken;        /* whose norm is NaN because is_nan says so */
     sr_err *err;
 } loader;
 
@@ -105,7 +108,7 @@ static bool read_string(const char *s, size_t len, sr_str *out) {
 /* ---- tensors ---- */
 
 typedef struct {
-    const cJSON *type, *dtype, *shape, *md5, *index, *value, *stat[SR_N_STATS];
+    const cJSON *type, *dtype, *shape, *md5, *index, *value, *is_nan, *stat[SR_N_STATS];
 } fields;
 
 static fields get_fields(const cJSON *object) {
@@ -120,6 +123,7 @@ static fields get_fields(const cJSON *object) {
         if (strcmp(c->string, "md5") == 0) f.md5 = c;
         if (strcmp(c->string, "value") == 0) f.value = c;
         if (strcmp(c->string, "tensor_stat_index") == 0) f.index = c;
+        if (strcmp(c->string, "is_nan") == 0) f.is_nan = c;
     }
     return f;
 }
@@ -133,6 +137,15 @@ static bool get_stat(const cJSON *item, double *out) {
         return true;
     }
     return sr_json_get_num(item, out);
+}
+
+/* Task nan_check: count an is_nan, and say whether it found something. */
+static bool take_is_nan(loader *l, const cJSON *item) {
+    l->n_nan_check++;
+    if (!cJSON_IsTrue(item) && !(cJSON_IsNumber(item) && item->valuedouble > 0)) return false;
+    sr_warn(&l->d->warnings, "dump_nan_found", 1, sr_str_text(&l->key),
+            "task nan_check found NaN or Inf in these entries; the first one is named");
+    return true;
 }
 
 /* "[512, 2, 64]" and the number of elements. */
@@ -165,10 +178,22 @@ static sr_status add_tensor(loader *l, const fields *f, sr_io io, const char *pl
         bad = !get_stat(f->stat[k], &stat[k]) || bad;
         any = any || f->stat[k] != NULL;
     }
+    if (stat[SR_STAT_NORM] < 0.0) { /* also -inf */
+        stat[SR_STAT_NORM] = sr_absent_value();
+        bad = true;
+    }
     sr_status st = SR_OK;
-    if (bad) st = complain(l, "dump_bad_statistic", "a statistic that is no number; taken as not recorded");
+    if (bad)
+        st = complain(l, "dump_bad_statistic",
+                      "a statistic that is no number, or a negative Norm; taken as not recorded");
+    if (f->is_nan != NULL && take_is_nan(l, f->is_nan) && io == SR_IO_GRAD && sr_absent(stat[SR_STAT_NORM])) {
+        stat[SR_STAT_NORM] = (double)NAN; /* the one thing that is known of the gradient */
+        l->n_nan_taken++;
+    }
+    l->n_tensors++;
+    l->n_norms += !sr_absent(stat[SR_STAT_NORM]);
     l->n_unflushed += f->index != NULL;
-    l->n_bare += !any && f->index == NULL;
+    l->n_bare += !any && f->index == NULL && f->is_nan == NULL;
     const char *type = sr_json_get_str(f->type), *dtype = sr_json_get_str(f->dtype);
     if (*d->framework == '\0' && type != NULL)
         d->framework = strncmp(type, "torch.", 6) == 0        ? "pytorch"
@@ -197,7 +222,7 @@ static sr_status walk(loader *l, const cJSON *item, sr_io io, sr_str *place) {
     if (!object && !cJSON_IsArray(item)) return SR_OK;
     if (object) {
         fields f = get_fields(item);
-        if (cJSON_IsString(f.dtype))
+        if (cJSON_IsString(f.dtype) || f.is_nan != NULL)
             return place->failed ? sr_fail_mem(l->err) : add_tensor(l, &f, io, sr_str_text(place));
         if (cJSON_IsString(f.type) && f.value != NULL) return SR_OK;
     }
@@ -221,6 +246,11 @@ static sr_status walk_grads(loader *l, const cJSON *entry) {
     sr_str place = {0};
     for (const cJSON *c = entry->child; c != NULL && st == SR_OK; c = c->next) {
         cut_back(&place, 0);
+        if (strcmp(c->string, "is_nan") == 0 && !cJSON_IsArray(c)) { /* of the module's gradients as a whole */
+            const fields f = {.is_nan = c};
+            st = add_tensor(l, &f, SR_IO_GRAD, "");
+            continue;
+        }
         sr_str_add(&place, c->string);
         bool single = cJSON_IsArray(c) && c->child != NULL && c->child->next == NULL;
         st = walk(l, single ? c->child : c, SR_IO_GRAD, &place);
@@ -249,12 +279,7 @@ static sr_status walk_entry(loader *l, const cJSON *entry) {
         }
         if (strcmp(c->string, "is_recompute") == 0 && cJSON_IsBool(c))
             sr_dump_say_recompute(l->d, cJSON_IsTrue(c) != 0);
-        if (strcmp(c->string, "is_nan") == 0) {
-            l->n_nan_check++;
-            if (st == SR_OK && (cJSON_IsTrue(c) || (cJSON_IsNumber(c) && c->valuedouble > 0)))
-                sr_warn(&l->d->warnings, "dump_nan_found", 1, sr_str_text(&l->key),
-                        "task nan_check found NaN or Inf in these entries; the first one is named");
-        }
+        if (strcmp(c->string, "is_nan") == 0) (void)take_is_nan(l, c);
     }
     sr_str_fini(&place);
     return st;
@@ -423,9 +448,24 @@ static void explain(loader *l) {
                 "\"statistics\" to compare");
 }
 
+/* Why no tensor that is wanted has what the analysis compares, and what to do; NULL: there are some. */
+static const char *what_lacks(const loader *l) {
+    bool whole = l->opts->want == ~0u;
+    if (whole ? l->d->n_statistics > l->n_nan_taken : l->n_norms > 0) return NULL;
+    if (l->n_nan_check > 0) return "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\"";
+    if (l->n_unflushed > 0)
+        return "the statistics were never written (tensor_stat_index): the job was killed; dump the step again";
+    if (l->n_bare > 0)
+        return "no Max, Min, Mean or Norm (summary_mode md5 or xor); dump with \"summary_mode\": \"statistics\"";
+    if (!whole && l->n_tensors > 0)
+        return "no tensor has a Norm that is a number; dump with \"task\": \"statistics\" and \"summary_mode\": "
+               "\"statistics\"";
+    return "no tensor has statistics; name the dump.json of a statistics dump";
+}
+
 /* Nothing in it to analyse: say why and what to do. */
 static sr_status check_usable(loader *l) {
-    const sr_dump *d = l->d;
+    sr_dump *d = l->d;
     const char *why = NULL;
     if (!l->has_data)
         why = "no \"data\" object in it; name the dump.json of a statistics dump";
@@ -436,16 +476,9 @@ static sr_status check_usable(loader *l) {
             "\"data\" is empty: the job was killed before msProbe wrote it, or the step was not dumped; dump it again";
     else if (d->n_entries == 0)
         why = "no entry of \"data\" is an operator; name the dump.json of a statistics dump";
-    else if (d->n_statistics > 0 || l->opts->want != ~0u)
-        return SR_OK;
-    else if (l->n_nan_check > 0)
-        why = "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\"";
-    else if (l->n_unflushed > 0)
-        why = "the statistics were never written (tensor_stat_index): the job was killed; dump the step again";
-    else if (l->n_bare > 0)
-        why = "no Max, Min, Mean or Norm (summary_mode md5 or xor); dump with \"summary_mode\": \"statistics\"";
-    else
-        why = "no tensor has statistics; name the dump.json of a statistics dump";
+    else if ((d->lacks = what_lacks(l)) != NULL && l->opts->want == ~0u)
+        why = d->lacks;
+    if (why == NULL) return SR_OK;
     return sr_fail(l->err, SR_EINPUT, "%s: %s", l->file, why);
 }
 

@@ -280,6 +280,81 @@ static void unusable_dumps(void **state) {
             ": no forward, backward or parameters_grad entry in it; name a statistics dump of msProbe");
 }
 
+/* Two dumps whose parameters_grad is `grads`. */
+static void put_grads(const char *grads) {
+    for (int step = 0; step < 2; step++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "step%d/rank0/dump.json", step);
+        (void)snprintf(text, sizeof text, "{\"data\": {\"Module.m.Linear.parameters_grad\": {%s}}}", grads);
+        put(name, text);
+    }
+}
+
+static void no_norm_is_an_error(void **state) {
+    (void)state;
+    static const struct {
+        const char *grads, *why;
+    } of[] = {
+        {"\"is_nan\": false", "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\""},
+        {"\"weight\": [{\"dtype\": \"x\", \"is_nan\": 0}]",
+         "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\""},
+        {"\"weight\": [{\"dtype\": \"x\", \"md5\": \"a1\"}]",
+         "no Max, Min, Mean or Norm (summary_mode md5 or xor); dump with \"summary_mode\": \"statistics\""},
+        {"\"weight\": [{\"dtype\": \"x\", \"tensor_stat_index\": 3}]",
+         "the statistics were never written (tensor_stat_index): the job was killed; dump the step again"},
+        {"\"weight\": [{\"dtype\": \"x\", \"Max\": 1, \"Min\": 0, \"Mean\": 0.5}]",
+         "no tensor has a Norm that is a number; dump with \"task\": \"statistics\" and \"summary_mode\": "
+         "\"statistics\""},
+        {"\"weight\": [{\"dtype\": \"x\", \"Norm\": -1}, {\"dtype\": \"x\", \"Norm\": null}]",
+         "no tensor has a Norm that is a number; dump with \"task\": \"statistics\" and \"summary_mode\": "
+         "\"statistics\""},
+        {"\"weight\": null", "no tensor has statistics; name the dump.json of a statistics dump"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char want[SR_ERR_TEXT];
+        put_grads(of[i].grads);
+        (void)snprintf(want, sizeof want, ": no norm of metric 'parameters_grad' in any dump; the first one, %s: %s",
+                       at("step0/rank0"), of[i].why);
+        refused(at(""), NULL, false, want);
+    }
+}
+
+static void is_nan_is_a_norm_that_is_nan(void **state) {
+    (void)state;
+    static const struct {
+        const char *grads, *target;
+    } of[] = {{"\"is_nan\": true", "m"},
+              {"\"is_nan\": 1", "m"},
+              {"\"weight\": [{\"dtype\": \"x\", \"is_nan\": true}]", "m.weight"},
+              {"\"weight\": [{\"is_nan\": true}]", "m.weight"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        put_grads(of[i].grads);
+        sr_dataset *ds = read_ok(at(""), NULL);
+        expect_axes(ds, "0 / 0 1");
+        assert_int_equal(ds->n_targets, 1);
+        assert_string_equal(ds->targets[0].name, of[i].target);
+        double norm = sr_dataset_cell(ds, 0, 0, 1);
+        assert_true(isnan(norm) && !sr_absent(norm));
+        assert_int_equal(warned(&ds->warnings, "dump_nan_found"), 2);
+        assert_int_equal(warned(&ds->warnings, "dump_no_statistics"), 0);
+        sr_dataset_free(ds);
+    }
+}
+
+static void negative_norms_are_no_norms(void **state) {
+    (void)state;
+    put_dump("step0/rank0", "1");
+    put_dump("step1/rank0", "-1");
+    put_dump("step2/rank0", "-Infinity");
+    sr_dataset *ds = read_ok(at(""), NULL);
+    expect_axes(ds, "0 / 0");
+    assert_int_equal(warned(&ds->warnings, "dump_bad_statistic"), 2);
+    sr_dataset_free(ds);
+    sr_err err = {0};
+    assert_null(read_with(at(""), NULL, true, &err));
+    assert_non_null(strstr(err.text, "a negative Norm"));
+}
+
 static void details_are_read_again(void **state) {
     (void)state;
     put_dump("step0/rank0", "1");
@@ -316,6 +391,9 @@ int main(void) {
         SCRATCH(the_accumulated_gradient_counts),
         SCRATCH(other_metrics),
         SCRATCH(unusable_dumps),
+        SCRATCH(no_norm_is_an_error),
+        SCRATCH(is_nan_is_a_norm_that_is_nan),
+        SCRATCH(negative_norms_are_no_norms),
         SCRATCH(details_are_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
