@@ -129,7 +129,9 @@ static void read_convergence(sr_rep_reading *in, const cJSON *root, sr_rep_p3 *p
     list = sr_rep_array(in, c, "disagreement", sizeof *p->disagreement, &items, &p->n_disagreement);
     p->disagreement = items;
     i = 0;
-    cJSON_ArrayForEach(item, list) p->disagreement[i++] = read_spot(in, item, "convergence.disagreement");
+    cJSON_ArrayForEach(item, list) {
+        p->disagreement[i++] = read_spot(in, item, "convergence.disagreement");
+    }
 }
 
 static void read_drilldown(sr_rep_reading *in, const cJSON *root, sr_rep_drilldown *d) {
