@@ -163,8 +163,20 @@ static sr_status check_output(const options *o, const sr_phase3_control *control
     return st;
 }
 
+/* The line for the terminal: what diverged first, and where to go on. */
+static void add_line(const cJSON *tree, sr_str *says) {
+    const cJSON *conclusion = cJSON_GetObjectItemCaseSensitive(tree, "conclusion"), *advice;
+    const char *problem = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(conclusion, "problem"));
+    sr_str_add(says, problem != NULL ? problem : "");
+    cJSON_ArrayForEach(advice, cJSON_GetObjectItemCaseSensitive(conclusion, "advice")) {
+        const char *text = sr_json_get_str(advice);
+        if (text != NULL && strncmp(text, "[P0]", 4) == 0) sr_str_addf(says, ". %s", text);
+    }
+}
+
 static sr_status write_result(const options *o, sr_phase3_result *r, const sr_phase3_control *control, sr_err *err) {
     sr_status st = SR_OK;
+    sr_str says = {0};
     if (r->has_drilldown) {
         const sr_unit *u = &r->units[r->drilldown.origin];
         int g = u->e[SR_A] != NULL ? SR_A : SR_B;
@@ -172,10 +184,10 @@ static sr_status write_result(const options *o, sr_phase3_result *r, const sr_ph
     }
     if (st == SR_OK) {
         cJSON *tree = sr_phase3_to_json(r, control);
-        const cJSON *conclusion = cJSON_GetObjectItemCaseSensitive(tree, "conclusion");
-        st = sr_cli_write(&o->common, tree, sr_json_get_str(cJSON_GetObjectItemCaseSensitive(conclusion, "problem")),
-                          err);
+        add_line(tree, &says);
+        st = sr_cli_write(&o->common, tree, sr_str_text(&says), err);
     }
+    sr_str_fini(&says);
     sr_dump_stack_free(r->drilldown.stack, r->drilldown.n_stack);
     return st;
 }
@@ -184,20 +196,23 @@ static sr_status analyse(options *o, bool *found, sr_err *err) {
     sr_phase3_control control = {0};
     sr_phase3_result *r = NULL;
     loading l = {0};
+    sr_warnings warnings = {0};
     sr_arena *arena = sr_arena_new();
     if (arena == NULL) return sr_fail_mem(err);
     sr_status st = split_anchors(o, arena, err);
     if (st == SR_OK && o->map != NULL) st = sr_phase3_read_map(o->map, arena, &o->analysis, err);
-    if (st == SR_OK) st = sr_phase3_resolve(&o->request, o->threads, arena, &control, err);
+    if (st == SR_OK) st = sr_phase3_resolve(&o->request, o->threads, arena, &control, &warnings, err);
     if (st == SR_OK) st = check_output(o, &control, err);
     l.dirs = control.dirs;
     if (st == SR_OK) st = sr_parallel(SR_N_GROUPS, o->threads, load_one, &l, err);
     if (st == SR_OK) st = sr_phase3_run((const sr_dump *const *)l.dump, &o->analysis, &r, err);
     if (st == SR_OK) {
         *found = r->has_drilldown;
+        sr_warnings_merge(&r->warnings, &warnings);
         st = write_result(o, r, &control, err);
     }
     sr_phase3_result_free(r);
+    sr_warnings_fini(&warnings);
     for (int g = 0; g < SR_N_GROUPS; g++) sr_dump_free(l.dump[g]);
     sr_arena_free(arena);
     return st;

@@ -296,8 +296,20 @@ static sr_status read_p1(const char *path, sr_p1 **out, sr_err *err) {
     return st;
 }
 
+/* A ratio between two different pieces of training says nothing about a device. */
+static void check_pairs(const sr_dump_dir dir[SR_N_GROUPS], bool control, sr_warnings *w) {
+    for (int g = SR_A; g < (control ? SR_N_GROUPS : SR_C); g += 2) {
+        const sr_dump_dir *x = &dir[g], *y = &dir[g + 1];
+        if (x->step != y->step || x->rank != y->rank)
+            sr_warn(w, "pair_differs", 1, y->dir, "a dump and its benchmark are of different steps or ranks: right only if the two runs count "
+                    "differently");
+        if (strcmp(x->dir, y->dir) == 0)
+            sr_warn(w, "same_dump", 1, y->dir, "a dump is compared with itself: nothing can diverge; name the benchmark's dump");
+    }
+}
+
 sr_status sr_phase3_resolve(const sr_phase3_request *q, unsigned threads, sr_arena *arena, sr_phase3_control *control,
-                            sr_err *err) {
+                            sr_warnings *warnings, sr_err *err) {
     static const char *const option[] = {"--dump-a", "--dump-b", "--dump-c", "--dump-d"};
     coordinate c = {0};
     sr_dump_dir dir[SR_N_GROUPS];
@@ -310,6 +322,7 @@ sr_status sr_phase3_resolve(const sr_phase3_request *q, unsigned threads, sr_are
         st = resolve_one(option[g], q->dir[g], g <= SR_B ? &c : &none, arena, &dir[g], err);
         if (st == SR_OK) control->dirs[g] = dir[g].dir;
     }
+    if (st == SR_OK) check_pairs(dir, q->dir[SR_C] != NULL, warnings);
     if (st == SR_OK && q->dir[SR_C] != NULL) {
         control->mode = SR_CONTROL_GIVEN;
     } else if (st == SR_OK && q->no_control) {
