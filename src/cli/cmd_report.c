@@ -114,6 +114,7 @@ static sr_status make(const options *o, sr_report *r, sr_err *err) {
         st = sr_plots_name(&plots, o->plots, err);
         if (st == SR_OK) st = check_pictures(o, &plots, err);
         if (st == SR_OK) st = sr_plots_write(&plots, r, o->lang, o->common.output, err);
+        if (st == SR_OK) st = check_pictures(o, &plots, err); /* -o may name a picture that was not there before */
     }
     if (st == SR_OK) st = sr_report_write(r, o->lang, (const char *const *)plots.link, &text, err);
     if (st == SR_OK) st = sr_outfile_write(o->common.output, sr_str_text(&text), text.len, err);

@@ -126,17 +126,18 @@ const char *sr_rep_plain(sr_render *c, const char *s) { return escape(c, s); }
 
 const char *sr_rep_name(sr_render *c, const char *s) {
     if (s == NULL) return "-";
-    bool plain = s[0] != '\0' && s[0] != ' ' && s[strlen(s) - 1] != ' ';
+    bool quoted = s[0] == '\0' || s[0] == ' ' || s[strlen(s) - 1] == ' ', plain = !quoted;
     size_t len;
     for (const unsigned char *p = (const unsigned char *)s; plain && *p != '\0'; p += len) {
         uint32_t v = decode(p, &len);
         plain = v != '|' && v != '`' && v != '\\' && v != 0xfffd && !is_control(v);
     }
-    if (!plain) return s[0] == '\0' ? "\"\"" : escape(c, s);
+    if (!plain && !quoted) return escape(c, s);
+    char around = quoted ? '"' : '`';
     sr_str b = {0};
-    sr_str_addc(&b, '`');
-    sr_str_add(&b, s);
-    sr_str_addc(&b, '`');
+    sr_str_addc(&b, around);
+    sr_str_add(&b, quoted ? escape(c, s) : s);
+    sr_str_addc(&b, around);
     return sr_rep_keep(c, &b);
 }
 

@@ -41,11 +41,12 @@ const char *sr_rep_phase3_problem(sr_render *c) {
     const sr_rep_p3 *p = c->r->p3;
     const sr_rep_spot *f = &p->direction[SR_PASS_FWD].start, *b = &p->direction[SR_PASS_BWD].start;
     const char *text;
+    bool open = p->direction[SR_PASS_FWD].uncompared.n > 0;
     if (is(p->p0, "fwd") && f->there)
         text = SAY(c, T_P3_FIRST, sr_rep_place_name(c, f->place), f->metric);
-    else if (is(p->p0, "bwd") && b->there)
+    else if (is(p->p0, "bwd") && b->there && !open)
         text = SAY(c, T_P3_BWD_ALONE, sr_rep_place_name(c, b->place), b->metric);
-    else if (is(p->p0, "none") && p->direction[SR_PASS_FWD].uncompared.n + p->direction[SR_PASS_BWD].uncompared.n == 0)
+    else if (is(p->p0, "none") && !open && p->direction[SR_PASS_BWD].uncompared.n == 0)
         text = sr_rep_word(c->lang, T_P3_CLEAN);
     else
         text = b->there ? SAY(c, T_P3_UNKNOWN_BWD, sr_rep_place_name(c, b->place)) : sr_rep_word(c->lang, T_P3_UNKNOWN);

@@ -215,7 +215,7 @@ const char *sr_rep_percent(sr_render *c, double v);            /* 0.25: "25%" */
 const char *sr_rep_int(sr_render *c, int64_t v);               /* SR_NONE "-" */
 const char *sr_rep_join(sr_render *c, const char *a, const char *b);
 /* A name as a code span, or, where it holds what a code span in a table can't (| ` \ and control characters), as
- * escaped text; NULL "-". It stays on one line. */
+ * escaped text; a space at either end is kept in quotes; NULL "-". It stays on one line. */
 const char *sr_rep_name(sr_render *c, const char *s);
 /* A sentence of the JSON, escaped: no markup, no line break, no column separator. */
 const char *sr_rep_plain(sr_render *c, const char *s);
