@@ -78,11 +78,12 @@ static sr_status look(csv_file *f, const char *metric, uint64_t limit, csv_seen 
     sr_status rc = SR_OK;
     j.sheet = sr_sheet_new();
     if (j.sheet == NULL || !csv_job_init(&j)) rc = sr_fail_mem(err);
-    if (rc == SR_OK) rc = csv_job_read(&j, f, err);
+    sr_err own = {0};
+    if (rc == SR_OK && (rc = csv_job_read(&j, f, &own)) != SR_OK && err != NULL) *err = own;
     if (rc == SR_OK) *seen = j.seen;
     sr_sheet_free(j.sheet);
     csv_job_fini(&j);
-    return rc == SR_EIO ? SR_OK : rc; /* the load will say so */
+    return rc == SR_EIO && !sr_is_shortage(own.os_errno) ? SR_OK : rc; /* the load will say so */
 }
 
 /* Metrics by the files' names, and by a look into v2 files: one of each kind, or (all) every one. */
@@ -455,7 +456,7 @@ static sr_status csv_open(const char *path, const sr_read_opts *opts, void **sta
         rc = sr_fail_mem(err);
         goto out;
     }
-    rc = csv_scan(m->path, m->wanted, m->arena, &m->files, &m->warnings, err);
+    rc = csv_scan(m->path, m->wanted, m->strict, m->arena, &m->files, &m->warnings, err);
     if (rc == SR_OK && m->warnings.failed) rc = sr_fail_mem(err);
     if (rc == SR_OK) rc = find_metrics(m, false, err);
 out:

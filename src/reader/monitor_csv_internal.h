@@ -70,8 +70,10 @@ typedef struct {
 
 /* Find the CSV files of `path` (a file or a directory) and put them in order. Strings live in `arena`; csv_files is
  * freed with free(items). `metric` is what the user wants, or NULL: a v1 file whose name says nothing is taken for it.
- * Errors: SR_EIO (path can't be read), SR_EINPUT (no monitor CSV there), SR_ENOMEM. */
-sr_status csv_scan(const char *path, const char *metric, sr_arena *arena, csv_files *out, sr_warnings *w, sr_err *err);
+ * What can't be read is left out with a counted warning; strict: an error.
+ * Errors: SR_EIO (path can't be read, or sr_is_shortage), SR_EINPUT (no monitor CSV there; strict), SR_ENOMEM. */
+sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *arena, csv_files *out, sr_warnings *w,
+                   sr_err *err);
 
 /* ---- lines ---- */
 
@@ -226,7 +228,7 @@ void csv_job_fini(csv_job *j);
 
 /* Read one file into the job. Files of a rank are read in order. A file that can't be opened or is no monitor CSV
  * is a counted warning, or with strict an error.
- * Errors: SR_EINPUT (strict), SR_EIO (reading failed half-way), SR_ENOMEM. */
+ * Errors: SR_EINPUT (strict), SR_EIO (reading failed half-way, or sr_is_shortage), SR_ENOMEM. */
 sr_status csv_job_read(csv_job *j, csv_file *f, sr_err *err);
 
 /* After the last file: drop micro steps that an earlier run recorded beyond the last of the later run's window. */

@@ -509,6 +509,7 @@ sr_status csv_job_read(csv_job *j, csv_file *f, sr_err *err) {
         f->not_collected = false;
     }
     int e = csv_lines_open(&r.lines, f->path, j->buf, j->limit);
+    if (sr_is_shortage(e)) return sr_fail_file(err, e, f->path);
     if (e != 0) {
         char what[160] = "can't be read: ";
         if (strerror_r(e, what + strlen(what), sizeof what - strlen(what)) != 0) what[13] = '\0';

@@ -33,7 +33,17 @@ typedef struct {
         size_t n, cap;
     } seen;
     char *block; /* CSV_BLOCK, for headers */
+    bool strict;
 } walk;
+
+/* Count something that can't be read (os_errno 0: for another reason); strict: an error. */
+static sr_status leave_out(walk *k, const char *code, const char *path, int os_errno, const char *what, sr_err *err) {
+    if (sr_is_shortage(os_errno)) return sr_fail_file(err, os_errno, path);
+    if (k->strict && os_errno != 0) return sr_fail_os(err, os_errno, "%s: cannot read (not with --strict)", path);
+    if (k->strict) return sr_fail(err, SR_EINPUT, "%s: %s (not with --strict)", path, what);
+    sr_warn(k->w, code, 1, path, "%s", what);
+    return SR_OK;
+}
 
 static place enter(place at, const char *name, const char *path) {
     int32_t rank = csv_rank_of_name(name);
@@ -127,12 +137,9 @@ static sr_status consider(walk *k, const char *path, place at, const char *dir, 
         int e;
         sniff_kind kind = sniff(k, path, &e);
         unnamed_v1 = kind == SNIFF_V1;
-        if (kind == SNIFF_FAILED || kind == SNIFF_EMPTY) {
-            sr_warn(k->w, kind == SNIFF_FAILED ? "csv_file_unreadable" : "csv_file_empty", 1, path, "%s",
-                    kind == SNIFF_FAILED ? "a CSV file could not be read and was left out"
-                                         : "a CSV file holds nothing");
-            return SR_OK;
-        }
+        if (kind == SNIFF_FAILED)
+            return leave_out(k, "csv_file_unreadable", path, e, "a CSV file could not be read and was left out", err);
+        if (kind == SNIFF_EMPTY) return leave_out(k, "csv_file_empty", path, 0, "a CSV file holds nothing", err);
         if (kind == SNIFF_OTHER) {
             sr_warn(k->w, "csv_file_not_monitor", 1, path,
                     "a CSV file that is no monitor recording (its header has no name and step column) was passed over");
@@ -212,18 +219,15 @@ static sr_status visit(walk *k, const char *dir, const char *name, place at, int
     if (lstat(path, &link) != 0) return SR_OK; /* gone since the directory was listed */
     if ((S_ISLNK(link.st_mode) != 0) != links) return SR_OK;
     if (stat(path, &st) != 0) {
-        if (has_csv_suffix(name))
-            sr_warn(k->w, "csv_file_unreadable", 1, path, "a CSV file could not be read and was left out");
-        return SR_OK;
+        if (!has_csv_suffix(name) && !sr_is_shortage(errno)) return SR_OK;
+        return leave_out(k, "csv_file_unreadable", path, errno, "a CSV file could not be read and was left out", err);
     }
     if (beside(name, S_ISDIR(st.st_mode))) return SR_OK;
     if (S_ISDIR(st.st_mode)) {
         bool mem = true;
         if (!first_visit(k, &st, &mem)) return mem ? SR_OK : sr_fail_mem(err);
         if (depth < CSV_MAX_DEPTH) return walk_dir(k, path, enter(at, name, path), depth + 1, err);
-        sr_warn(k->w, "csv_too_deep", 1, path, "directories nested more than %d deep were passed over",
-                (int)CSV_MAX_DEPTH);
-        return SR_OK;
+        return leave_out(k, "csv_too_deep", path, 0, "directories nested more than 16 deep were passed over", err);
     }
     if (!has_csv_suffix(name)) return SR_OK;
     if (!S_ISREG(st.st_mode)) {
@@ -238,8 +242,10 @@ static sr_status walk_dir(walk *k, const char *dir, place at, int depth, sr_err 
     int e;
     sr_status rc = list_dir(k, dir, &list, &e, err);
     if (rc == SR_OK && e != 0) {
-        if (depth == 0) rc = sr_fail_os(err, e, "%s: can't list the directory", dir);
-        sr_warn(k->w, "csv_dir_unreadable", 1, dir, "a directory could not be listed and was left out");
+        if (depth == 0)
+            rc = sr_fail_os(err, e, "%s: can't list the directory", dir);
+        else
+            rc = leave_out(k, "csv_dir_unreadable", dir, e, "a directory could not be listed and was left out", err);
     }
     /* real directories before links to them: their names say which rank it is */
     for (int links = 0; links < 2; links++)
@@ -348,7 +354,7 @@ static sr_status scan_file(walk *k, const char *path, place at, sr_err *err) {
     int e;
     sniff_kind kind = sniff(k, path, &e);
     switch (kind) {
-    case SNIFF_FAILED: return sr_fail_os(err, e, "%s: can't read it", path);
+    case SNIFF_FAILED: return sr_fail_file(err, e, path);
     case SNIFF_EMPTY: return sr_fail(err, SR_EINPUT, "%s: the file is empty", path);
     case SNIFF_OTHER:
         return sr_fail(err, SR_EINPUT,
@@ -387,8 +393,9 @@ static sr_status place_above(walk *k, const char *path, bool is_dir, place *at, 
     return given != NULL ? SR_OK : sr_fail_mem(err);
 }
 
-sr_status csv_scan(const char *path, const char *metric, sr_arena *arena, csv_files *out, sr_warnings *w, sr_err *err) {
-    walk k = {.arena = arena, .files = out, .w = w};
+sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *arena, csv_files *out, sr_warnings *w,
+                   sr_err *err) {
+    walk k = {.arena = arena, .files = out, .w = w, .strict = strict};
     sr_status rc = SR_OK;
     struct stat st;
     place at;

@@ -23,6 +23,16 @@ struct sr_reader {
     char *path; /* as the user gave it */
 };
 
+/* ---- files that can't be opened ---- */
+
+bool sr_is_shortage(int e) { return e == EMFILE || e == ENFILE || e == ENOMEM || e == EIO; }
+
+sr_status sr_fail_file(sr_err *err, int e, const char *path) {
+    if (e == EMFILE || e == ENFILE)
+        return sr_fail_os(err, e, "%s: cannot open; use fewer --threads or a larger ulimit -n", path);
+    return sr_fail_os(err, e, "%s: cannot read", path);
+}
+
 /* ---- one file ---- */
 
 typedef enum { KIND_DB, KIND_CSV, KIND_DUMP, KIND_OTHER, N_KINDS } kind;
@@ -93,8 +103,18 @@ typedef struct {
     char *first[N_KINDS]; /* the first of each kind */
     sr_str dbs;           /* the paths of all trend.db, for a message */
     size_t entries, unreadable;
-    bool failed; /* memory ran out */
+    bool failed;  /* memory ran out */
+    int shortage; /* sr_is_shortage, at `path` */
+    char path[512];
 } walk;
+
+/* A file or directory that can't be read is counted, unless that says nothing about it. */
+static void unreadable(walk *w, int os_errno, const char *path) {
+    w->unreadable++;
+    if (!sr_is_shortage(os_errno) || w->shortage != 0) return;
+    w->shortage = os_errno;
+    (void)snprintf(w->path, sizeof w->path, "%s", path);
+}
 
 static bool ends_with(const char *name, const char *suffix) {
     size_t n = strlen(name), k = strlen(suffix);
@@ -112,7 +132,7 @@ static kind sniff(walk *w, const char *path, const char *name, bool csv_known) {
     char head[HEAD];
     size_t n;
     if (!read_head(path, head, &n)) {
-        w->unreadable++;
+        unreadable(w, errno, path);
         return KIND_OTHER;
     }
     if (json) return KIND_DUMP; /* also when it is cut off or empty: the back-end says so */
@@ -171,7 +191,7 @@ static void walk_entry(walk *w, const char *dir, const char *name, const visited
     if (path.failed) {
         w->failed = true;
     } else if (stat(path.s, &sb) != 0) {
-        w->unreadable++;
+        unreadable(w, errno, path.s);
     } else if (S_ISDIR(sb.st_mode)) {
         bool loop = false;
         for (const visited *v = here; v != NULL; v = v->up) loop = loop || (v->dev == sb.st_dev && v->ino == sb.st_ino);
@@ -189,11 +209,11 @@ static void walk_dir(walk *w, const char *path, const visited *up, int depth) {
     struct stat sb;
     if (stat(path, &sb) != 0 || !list_dir(path, &list)) {
         if (errno == ENOMEM) w->failed = true;
-        w->unreadable++;
+        unreadable(w, errno, path);
     }
     visited here = {up, sb.st_dev, sb.st_ino};
     bool csv_known = false;
-    for (size_t i = 0; i < list.n && !w->failed && w->entries < MAX_ENTRIES; i++) {
+    for (size_t i = 0; i < list.n && !w->failed && w->shortage == 0 && w->entries < MAX_ENTRIES; i++) {
         w->entries++;
         walk_entry(w, path, list.items[i], &here, depth, &csv_known);
     }
@@ -252,6 +272,8 @@ static sr_status probe_dir(const char *path, kind wanted, kind *k, char **target
     walk_dir(&w, path, NULL, 0);
     if (w.failed || w.dbs.failed)
         st = sr_fail_mem(err);
+    else if (w.shortage != 0)
+        st = sr_fail_file(err, w.shortage, w.path);
     else if (w.entries >= MAX_ENTRIES)
         st = sr_fail(err, SR_EINPUT, "%s: more than %d files below it; name one run's directory", path, MAX_ENTRIES);
     else
@@ -273,7 +295,7 @@ static sr_status probe(const char *path, kind wanted, kind *k, char **target, sr
         return sr_fail(err, SR_EINPUT, "%s: neither a file nor a directory; expected " EXPECTED, path);
     char head[HEAD + 1];
     size_t n;
-    if (!read_head(path, head, &n)) return sr_fail_os(err, errno, "%s: cannot read", path);
+    if (!read_head(path, head, &n)) return sr_fail_file(err, errno, path);
     *k = wanted != N_KINDS ? wanted : kind_of(head, n);
     if (*k == KIND_OTHER) {
         head[n] = '\0';

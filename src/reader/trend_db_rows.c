@@ -56,10 +56,10 @@ sr_status sr_tdb_pool_open(sr_tdb *t, sr_tdb_pool *pool, sr_err *err) {
     pool->db[0] = t->db;
     pool->n = 1;
     sr_status code = SR_OK;
-    while (code == SR_OK && pool->n < SR_TDB_MAX_WORKERS && (long)pool->n < cpus) {
-        code = sr_tdb_connect(&t->src, &pool->db[pool->n], err);
-        pool->n += code == SR_OK;
-    }
+    sr_err none; /* where no more can be opened, those that are open do */
+    while (pool->n < SR_TDB_MAX_WORKERS && (long)pool->n < cpus &&
+           sr_tdb_connect(&t->src, &pool->db[pool->n], &none) == SR_OK)
+        pool->n++;
     bool together = false;
     for (int i = 0; code == SR_OK && !together && i < TRIES; i++) code = begin_together(t, pool, &together, err);
     if (code == SR_OK && !together) close_beyond(pool, 1); /* a busy writer: one connection is always one snapshot */

@@ -100,7 +100,7 @@ static sr_dataset *load(const char *rel) {
 }
 
 /* It must fail, and say what comes after the root's path and a '/'. */
-static void refused(const char *rel, sr_status code, const char *text) {
+static inline void refused(const char *rel, sr_status code, const char *text) {
     sr_dataset *ds = load_path(in_root(rel), NULL);
     assert_null(ds);
     assert_int_equal(last_err.code, code);
@@ -132,7 +132,7 @@ static double cell(const sr_dataset *ds, int rank, const char *name, int vpp, in
 }
 
 /* The norm of target w, vpp 0, at step without micro step, of rank 0. */
-static double at(const sr_dataset *ds, int64_t step) { return cell(ds, 0, "w", 0, step, SR_NO_MICRO); }
+static inline double at(const sr_dataset *ds, int64_t step) { return cell(ds, 0, "w", 0, step, SR_NO_MICRO); }
 
 #define H1    "vpp_stage,name,step,norm,min,max,mean,nans,shape,dtype\n"
 #define HM    "vpp_stage,name,step,micro_step,norm,min,max,mean,nans,shape,dtype\n"

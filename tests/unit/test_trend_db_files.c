@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -370,6 +371,36 @@ static void files_by_msprobe(void **state) {
     }
 }
 
+/* Where no further connection can be opened, those that are open do. */
+static void few_descriptors(void **state) {
+    (void)state;
+    const char *path = db_make("many.db", SCHEMA
+                               "INSERT INTO monitoring_metrics VALUES (1, 'grad_unreduced');"
+                               "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0);"
+                               "WITH RECURSIVE s(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 9999) "
+                               "INSERT INTO trend_data SELECT i / 2500, i % 2500, 1, 1, i / 3.0, -1, 1, 0.5, 0 FROM s;");
+    sr_dataset *all = must_load(path, NULL, 1);
+    const sr_read_opts opts = {.threads = 64, .format = -1};
+    sr_reader *r = NULL;
+    sr_dataset *ds = NULL;
+    sr_err err = {0};
+    struct rlimit limit;
+    assert_int_equal(sr_reader_open(path, &opts, &r, &err), SR_OK);
+    int fd = dup(0);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const struct rlimit few = {(rlim_t)fd + 2, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    sr_status st = sr_reader_load(r, &ds, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    if (st != SR_OK) fail_msg("%s", err.text);
+    assert_same(all, ds);
+    sr_dataset_free(all);
+    sr_dataset_free(ds);
+    sr_reader_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_file_is_left_alone),
@@ -383,6 +414,7 @@ int main(void) {
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(the_smallest_schema_is_enough),
         cmocka_unit_test(files_by_msprobe),
+        cmocka_unit_test(few_descriptors),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,0 +1,86 @@
+/* The monitor CSV reader where something is missing: descriptors, permissions, the rank's name, a whole number. */
+#define _XOPEN_SOURCE 700 /* nftw */
+#include <sys/resource.h>
+
+#include "csv_fixture.h"
+
+/* Only `n` more files can be opened; returns the limit before. */
+static rlim_t allow_files(rlim_t n) {
+    struct rlimit limit;
+    int fd = dup(0);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = (rlim_t)fd + n;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return before;
+}
+
+static void restore_files(rlim_t before) {
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = before;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void test_out_of_descriptors(void **state) {
+    (void)state;
+    put("rank_0/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    put("rank_1/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    opts.threads = 2;
+    void *st = NULL;
+    sr_dataset *ds = NULL;
+    assert_int_equal(sr_backend_monitor_csv.open(in_root(""), &opts, &st, &last_err), SR_OK);
+    rlim_t before = allow_files(0);
+    assert_int_equal(sr_backend_monitor_csv.load(st, &ds, &last_err), SR_EIO);
+    restore_files(before);
+    sr_backend_monitor_csv.close(st);
+    assert_non_null(strstr(last_err.text, "cannot open; use fewer --threads or a larger ulimit -n: "));
+    assert_non_null(strstr(last_err.text, "grad_unreduced_0-0.csv"));
+
+    put("rank_1/mine.csv", H1 "0,w,0,1.0" TAIL);
+    static const char *const path[] = {"", "rank_1/mine.csv"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *at_path = in_root(path[i]);
+        before = allow_files(0);
+        ds = load_path(at_path, NULL);
+        restore_files(before);
+        assert_null(ds);
+        assert_int_equal(last_err.code, SR_EIO);
+        assert_non_null(strstr(last_err.text, "Too many open files"));
+    }
+    opts.threads = 0;
+}
+
+static void test_strict_leaves_nothing_out(void **state) {
+    (void)state;
+    static const char *const bad[] = {"csv_file_unreadable", "csv_file_empty", "csv_too_deep"};
+    put("0/rank_0/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    put("1/rank_0/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    put("2/rank_0/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    assert_int_equal(symlink("nowhere", in_root("0/rank_0/gone.csv")), 0);
+    put("1/rank_0/nothing.csv", "");
+    put("2/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/x.csv", H1);
+    for (size_t i = 0; i < 3; i++) {
+        char dir[8];
+        (void)snprintf(dir, sizeof dir, "%zu", i);
+        sr_dataset *ds = load(dir);
+        warned(ds, bad[i], 1, NULL);
+        sr_dataset_free(ds);
+        opts.strict = true;
+        assert_null(load_path(in_root(dir), NULL));
+        opts.strict = false;
+        assert_non_null(strstr(last_err.text, "(not with --strict)"));
+    }
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(test_out_of_descriptors),
+        T(test_strict_leaves_nothing_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
