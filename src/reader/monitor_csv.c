@@ -22,6 +22,8 @@ typedef struct {
     sr_arena *arena;
     csv_files files;
     sr_warnings warnings; /* of the scan */
+    sr_warnings order;    /* of the order for the metric */
+    const char *conflict; /* of the last pass: csv_job.conflict of the first rank that has one */
     name_list found;      /* metrics, in msProbe's order */
     name_list empty;      /* metrics found by name of which no row was there */
     bool looked_everywhere;
@@ -66,10 +68,6 @@ static bool add_scopes(monitor_csv *m, const csv_seen *seen) {
     for (unsigned i = 0; csv_scope_metric(i) != NULL; i++)
         if ((seen->scopes & (1u << i)) != 0) ok = ok && add_name(&m->found, m->arena, csv_scope_metric(i));
     return ok;
-}
-
-static bool may_hold(const csv_file *f, const char *metric) {
-    return f->metric != NULL ? strcmp(f->metric, metric) == 0 : csv_kind_holds(f->kind, metric);
 }
 
 /* Read the beginning of a file (limit 0: all of it) into a throw-away sheet to learn what is in it. */
@@ -144,11 +142,16 @@ static bool same_points(csv_points a, csv_points b, const csv_seen *s) {
            (s->implicit == 0 || a.implicit == b.implicit);
 }
 
-static sr_status guess_points(monitor_csv *m, const char *metric, csv_points *p, sr_err *err) {
+/* Choose the metric: its files in order, and what its first rows look like. */
+static sr_status begin_metric(monitor_csv *m, const char *metric, sr_err *err) {
+    csv_points *p = &m->points;
+    m->metric = metric;
+    sr_warnings_fini(&m->order);
+    csv_order(&m->files, metric, &m->order);
+    if (m->order.failed) return sr_fail_mem(err);
     *p = (csv_points){.implicit = SR_NO_MICRO};
-    for (size_t i = 0; i < m->files.n; i++) {
+    for (size_t i = 0; i < m->files.n && m->files.items[i].holds; i++) {
         csv_file *f = &m->files.items[i];
-        if (!may_hold(f, metric)) continue;
         csv_seen seen = {.max1 = -1, .max2 = -1};
         sr_status rc = look(f, metric, CSV_PEEK, &seen, err);
         if (rc != SR_OK) return rc;
@@ -167,7 +170,7 @@ static sr_status load_rank(void *ctx, size_t i, sr_err *err) {
     if (!csv_job_init(&r->job)) return sr_fail_mem(err);
     sr_status rc = SR_OK;
     for (size_t k = r->first; k < r->last && rc == SR_OK; k++)
-        if (may_hold(&run->m->files.items[k], r->job.metric)) rc = csv_job_read(&r->job, &run->m->files.items[k], err);
+        rc = csv_job_read(&r->job, &run->m->files.items[k], err);
     return rc == SR_OK ? csv_job_finish(&r->job, err) : rc;
 }
 
@@ -183,13 +186,14 @@ static sr_status make_run(monitor_csv *m, sr_dataset *ds, load_run *run, sr_err 
     *run = (load_run){.m = m};
     run->ranks = calloc(m->files.n + 1, sizeof *run->ranks);
     if (run->ranks == NULL) return sr_fail_mem(err);
-    for (size_t i = 0; i < m->files.n;) {
+    const csv_file *f = m->files.items;
+    for (size_t i = 0; i < m->files.n && f[i].holds;) {
         rank_job *r = &run->ranks[run->n];
         r->first = i;
-        while (i < m->files.n && m->files.items[i].rank == m->files.items[r->first].rank) i++;
+        while (i < m->files.n && f[i].holds && f[i].rank == f[r->first].rank) i++;
         r->last = i;
         r->job = (csv_job){.metric = m->metric, .strict = m->strict, .points = m->points};
-        r->job.sheet = sr_dataset_sheet(ds, m->files.items[r->first].rank);
+        r->job.sheet = sr_dataset_sheet(ds, f[r->first].rank);
         if (r->job.sheet == NULL) return sr_fail_mem(err);
         run->n++;
     }
@@ -217,11 +221,13 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
     load_run run = {0};
     *seen = (csv_seen){.max1 = -1, .max2 = -1, .min2 = INT32_MAX};
     *norm_missing = NULL;
+    m->conflict = NULL;
     sr_dataset *ds = sr_dataset_new();
     if (ds == NULL) return sr_fail_mem(err);
     sr_status rc = make_run(m, ds, &run, err);
     if (rc == SR_OK) rc = sr_parallel(run.n, m->threads, load_rank, &run, err);
     if (rc == SR_OK) sr_warnings_merge(&ds->warnings, &m->warnings);
+    if (rc == SR_OK) sr_warnings_merge(&ds->warnings, &m->order);
     for (size_t i = 0; rc == SR_OK && i < run.n; i++) {
         csv_job *j = &run.ranks[i].job;
         add_seen(seen, &j->seen);
@@ -229,6 +235,9 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
         sr_warnings_merge(&ds->warnings, &j->warnings);
         ds->n_skipped += j->n_skipped;
         ds->n_superseded += j->n_superseded;
+        if (m->conflict == NULL && j->conflict != NULL &&
+            (m->conflict = sr_arena_strdup(m->arena, j->conflict)) == NULL)
+            rc = sr_fail_mem(err);
         if (*norm_missing == NULL) {
             *norm_missing = j->norm_missing;
             j->norm_missing = NULL;
@@ -260,6 +269,11 @@ static sr_status check_loaded(const monitor_csv *m, const sr_dataset *ds, const 
             "%s: metric %s: norm is nan in every row and no count in `nans` confirms it, so msProbe did not collect "
             "it; set ops to include norm in msProbe's monitor config",
             m->path, m->metric);
+    if (m->conflict != NULL)
+        return sr_fail(err, SR_EINPUT,
+                       "%s: directories without a rank in their name hold the same steps; rename them to rank_<N>, or "
+                       "name one of them",
+                       m->conflict);
     if (ds->n_rows > 0) return SR_OK;
     for (size_t i = 0; i < ds->warnings.n; i++) {
         const sr_warning *w = &ds->warnings.items[i];
@@ -308,19 +322,18 @@ static sr_status csv_load(void *state, sr_dataset **out, sr_err *err) {
     csv_seen seen = {0};
     *out = NULL;
     m->empty.n = 0;
-    sr_status rc = choose(m, &m->metric, err);
-    if (rc == SR_OK) rc = guess_points(m, m->metric, &m->points, err);
+    const char *metric = NULL;
+    sr_status rc = choose(m, &metric, err);
+    if (rc == SR_OK) rc = begin_metric(m, metric, err);
     for (int pass = 0; rc == SR_OK && pass < PASSES; pass++) {
         sr_dataset_free(ds);
         free(norm_missing);
         rc = load_once(m, &ds, &seen, &norm_missing, err);
         if (rc == SR_OK) rc = skip_empty(m, &seen, norm_missing, err);
-        const char *metric = NULL;
         if (rc == SR_OK) rc = choose(m, &metric, err);
         if (rc != SR_OK) break;
         if (strcmp(metric, m->metric) != 0) {
-            m->metric = metric;
-            rc = guess_points(m, metric, &m->points, err);
+            rc = begin_metric(m, metric, err);
             continue;
         }
         csv_points right = points_of(&seen);
@@ -355,8 +368,8 @@ static int by_int64(const void *a, const void *b) {
 }
 
 /* The files of a rank that can hold one of the steps. */
-static bool file_wanted(const csv_file *f, int32_t rank, const char *metric, const int64_t *steps, size_t n) {
-    if (f->rank != rank || f->not_collected || !may_hold(f, metric)) return false;
+static bool file_wanted(const csv_file *f, int32_t rank, const int64_t *steps, size_t n) {
+    if (!f->holds || f->rank != rank || f->not_collected) return false;
     for (size_t i = 0; i < n; i++)
         if (steps[i] >= f->min_step && steps[i] <= f->max_step) return true;
     return false;
@@ -382,7 +395,7 @@ static sr_status details_rank(void *ctx, size_t rank, sr_err *err) {
     j.steps = steps;
     j.n_steps = n;
     for (size_t i = 0; rc == SR_OK && i < d->m->files.n; i++)
-        if (file_wanted(&d->m->files.items[i], ds->ranks[rank], j.metric, steps, n))
+        if (file_wanted(&d->m->files.items[i], ds->ranks[rank], steps, n))
             rc = csv_job_read(&j, &d->m->files.items[i], err);
     for (size_t i = 0; rc == SR_OK && i < n; i++) {
         const sr_place *p = &d->places[order[i]];
@@ -433,6 +446,7 @@ static void csv_close(void *state) {
     free(m->found.items);
     free(m->empty.items);
     sr_warnings_fini(&m->warnings);
+    sr_warnings_fini(&m->order);
     sr_arena_free(m->arena);
     free(m);
 }

@@ -48,6 +48,9 @@ int64_t csv_stamp_of_name(const char *name, int *month);
 
 /* ---- files ---- */
 
+/* What says which rank a file is of: a directory, the file's own name, or nothing (then it is taken as rank 0). */
+typedef enum { CSV_RANK_DIR, CSV_RANK_FILE, CSV_RANK_NONE } csv_rank_from;
+
 typedef struct {
     char *path;          /* below the path the user gave; for messages and for opening */
     const char *metric;  /* v1: by the file's name; NULL: a v2 file, or not known yet */
@@ -55,25 +58,32 @@ typedef struct {
     bool unnamed_v1;     /* the header is v1's, and the name doesn't say which metric */
     const char *run_dir; /* the directory that named the rank, else the one that holds the file */
     int32_t rank;
-    uint32_t run;  /* counts the rank's run directories; a later run's rows count */
-    int64_t stamp; /* of run_dir, for ordering */
+    csv_rank_from rank_from;
+    int64_t stamp; /* of run_dir's name */
     int month;
+    /* for the metric that csv_order was called with */
+    bool holds;    /* the file may hold it */
+    int64_t when;  /* of run_dir, for ordering */
+    uint32_t run;  /* counts the rank's run directories; a later run's rows count */
     /* learnt by a load */
     int64_t min_step, max_step; /* of the metric's rows; min > max: none */
     bool not_collected;         /* nan throughout although no nan was counted */
 } csv_file;
 
 typedef struct {
-    csv_file *items; /* in order of rank, run, name */
+    csv_file *items; /* in order of rank, run, name; after csv_order first those that hold the metric */
     size_t n, cap;
 } csv_files;
 
-/* Find the CSV files of `path` (a file or a directory) and put them in order. Strings live in `arena`; csv_files is
+/* Find the CSV files of `path` (a file or a directory). Strings live in `arena`; csv_files is
  * freed with free(items). `metric` is what the user wants, or NULL: a v1 file whose name says nothing is taken for it.
  * What can't be read is left out with a counted warning; strict: an error.
  * Errors: SR_EIO (path can't be read, or sr_is_shortage), SR_EINPUT (no monitor CSV there; strict), SR_ENOMEM. */
 sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *arena, csv_files *out, sr_warnings *w,
                    sr_err *err);
+
+/* Put the files that may hold the metric in order, with their runs numbered. */
+void csv_order(csv_files *files, const char *metric, sr_warnings *w);
 
 /* ---- lines ---- */
 
@@ -179,6 +189,7 @@ typedef struct {
 typedef struct {
     uint32_t run;  /* the last run that has this row */
     int32_t micro; /* v2: the file's micro_step */
+    bool shared;   /* an earlier run has it as well */
 } csv_row_info;
 
 /* One rank being read. */
@@ -201,6 +212,8 @@ typedef struct {
     csv_seen seen;
     sr_warnings warnings;
     size_t n_skipped, n_superseded;
+    bool rank_assumed; /* nothing names the rank of a file that was read: then directories are no runs of one rank */
+    char *conflict;     /* then: "file:line: step" of the first cell that two directories have; NULL: none */
     char *norm_missing; /* "file: columns" of the first file without a norm column */
     /* scratch */
     sr_arena *arena;

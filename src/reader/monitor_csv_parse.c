@@ -48,6 +48,7 @@ void csv_job_fini(csv_job *j) {
     free(j->rows.items);
     free(j->pending.items);
     free(j->norm_missing);
+    free(j->conflict);
     sr_warnings_fini(&j->warnings);
     memset(j, 0, sizeof *j);
 }
@@ -233,12 +234,12 @@ static sr_status note_row(reading *r, size_t row, int32_t micro, sr_err *err) {
     size_t n = j->rows.n;
     if (row >= n) {
         if (!SR_GROW(&j->rows, row + 1)) return sr_fail_mem(err);
-        for (; n <= row; n++) j->rows.items[n] = (csv_row_info){r->f->run, micro};
+        for (; n <= row; n++) j->rows.items[n] = (csv_row_info){r->f->run, micro, false};
         j->rows.n = n;
     }
     csv_row_info *info = &j->rows.items[row];
     if (info->run == r->f->run && info->micro >= 0 && micro >= 0 && info->micro != micro) j->seen.multi2 = true;
-    *info = (csv_row_info){r->f->run, micro};
+    *info = (csv_row_info){r->f->run, micro, info->shared || info->run != r->f->run};
     r->last_row = row;
     r->last_micro = micro;
     return SR_OK;
@@ -297,6 +298,12 @@ static sr_status put(reading *r, size_t row, int32_t column, double norm, const 
     bool replaced;
     if (!sr_sheet_put(j->sheet, row, column, v, &replaced)) return sr_fail_mem(err);
     if (replaced && r->replaced++ == 0) r->replaced_line = r->lines.line_no;
+    if (replaced && j->rank_assumed && !j->want_stats && j->conflict == NULL && j->rows.items[row].shared) {
+        sr_str where = {0};
+        sr_str_addf(&where, "%s:%zu: step %lld", r->f->path, r->lines.line_no,
+                    (long long)sr_sheet_point(j->sheet, row).step);
+        if ((j->conflict = where.s) == NULL || where.failed) return sr_fail_mem(err);
+    }
     return SR_OK;
 }
 
@@ -508,6 +515,7 @@ sr_status csv_job_read(csv_job *j, csv_file *f, sr_err *err) {
         f->max_step = INT64_MIN;
         f->not_collected = false;
     }
+    j->rank_assumed = j->rank_assumed || f->rank_from == CSV_RANK_NONE;
     int e = csv_lines_open(&r.lines, f->path, j->buf, j->limit);
     if (sr_is_shortage(e)) return sr_fail_file(err, e, f->path);
     if (e != 0) {
@@ -559,7 +567,7 @@ static void finish_step(csv_job *j, const rank_row *r, size_t n, size_t *dropped
 
 sr_status csv_job_finish(csv_job *j, sr_err *err) {
     if (j->warnings.failed) return sr_fail_mem(err);
-    if (!j->points.micro || j->want_stats || j->rows.n == 0) return SR_OK;
+    if (!j->points.micro || j->want_stats || j->rank_assumed || j->rows.n == 0) return SR_OK;
     rank_row *r = sr_reallocarray(NULL, j->rows.n, sizeof *r);
     if (r == NULL) return sr_fail_mem(err);
     for (size_t i = 0; i < j->rows.n; i++) {

@@ -114,16 +114,8 @@ static sr_status add_file(walk *k, const char *path, place at, const char *dir, 
     f->max_step = INT64_MIN;
     if (at.run_dir == NULL) {
         f->rank = csv_rank_of_name(name);
-        if (f->rank >= 0) {
-            sr_warn(k->w, "csv_rank_from_file_name", 1, path,
-                    "no directory names a rank, so the file's own name was used; put each rank's files into a "
-                    "directory rank_<N>");
-        } else {
-            f->rank = 0;
-            sr_warn(k->w, "csv_rank_assumed", 1, path,
-                    "neither a directory nor the file names a rank, so it was taken as rank 0; put each rank's files "
-                    "into a directory rank_<N>");
-        }
+        f->rank_from = f->rank >= 0 ? CSV_RANK_FILE : CSV_RANK_NONE;
+        if (f->rank < 0) f->rank = 0;
     }
     k->files->n++;
     return SR_OK;
@@ -259,13 +251,14 @@ static sr_status walk_dir(walk *k, const char *dir, place at, int depth, sr_err 
 
 static int by_rank(const void *a, const void *b) {
     const csv_file *x = a, *y = b;
+    if (x->holds != y->holds) return x->holds ? -1 : 1;
     if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-    if (x->stamp != y->stamp) return x->stamp < y->stamp ? -1 : 1;
+    if (x->when != y->when) return x->when < y->when ? -1 : 1;
     int c = sr_strnatcmp(x->run_dir, y->run_dir);
     return c != 0 ? c : sr_strnatcmp(x->path, y->path);
 }
 
-/* Make the stamps of one rank comparable: all or none, and December before January. */
+/* Make the stamps of one rank's files comparable: all or none, and December before January. */
 static void settle_stamps(csv_file *f, size_t n, sr_warnings *w) {
     bool all = true, dec = false, jan = false;
     const csv_file *first_jan = NULL;
@@ -276,10 +269,8 @@ static void settle_stamps(csv_file *f, size_t n, sr_warnings *w) {
         jan = jan || f[i].month == 1;
     }
     for (size_t i = 0; i < n; i++) {
-        if (!all)
-            f[i].stamp = 0;
-        else if (dec && jan && f[i].month <= 6)
-            f[i].stamp += INT64_C(13) * 31 * 24 * 60 * 61;
+        f[i].when = all ? f[i].stamp : 0;
+        if (all && dec && jan && f[i].month <= 6) f[i].when += INT64_C(13) * 31 * 24 * 60 * 61;
     }
     if (all && dec && jan)
         sr_warn(w, "csv_run_order_assumed", 1, first_jan->run_dir,
@@ -294,9 +285,11 @@ static bool same_parent(const char *a, const char *b) {
 /* Number a rank's run directories in order. */
 static void number_runs(csv_file *f, size_t n, sr_warnings *w) {
     bool warned = false;
+    f[0].run = 0;
     for (size_t i = 1; i < n; i++) {
         f[i].run = f[i - 1].run + (strcmp(f[i].run_dir, f[i - 1].run_dir) != 0);
         if (f[i].run == f[i - 1].run || warned || same_parent(f[i].run_dir, f[i - 1].run_dir)) continue;
+        if (f[i].rank_from == CSV_RANK_NONE || f[i - 1].rank_from == CSV_RANK_NONE) continue; /* warned of as such */
         warned = true;
         sr_warn(w, "csv_runs_side_by_side", 1, f[i].run_dir,
                 "one rank's directories lie in different places; they were taken as one resumed run, the last in order "
@@ -304,11 +297,30 @@ static void number_runs(csv_file *f, size_t n, sr_warnings *w) {
     }
 }
 
-static void put_in_order(csv_files *files, sr_warnings *w) {
+static void warn_of_rank(const csv_file *f, sr_warnings *w) {
+    if (f->rank_from == CSV_RANK_FILE)
+        sr_warn(w, "csv_rank_from_file_name", 1, f->path,
+                "no directory names a rank, so the file's own name was used; put each rank's files into a "
+                "directory rank_<N>");
+    if (f->rank_from == CSV_RANK_NONE)
+        sr_warn(w, "csv_rank_assumed", 1, f->path,
+                "neither a directory nor the file names a rank, so it was taken as rank 0; put each rank's files "
+                "into a directory rank_<N>");
+}
+
+static bool may_hold(const csv_file *f, const char *metric) {
+    return f->metric != NULL ? strcmp(f->metric, metric) == 0 : csv_kind_holds(f->kind, metric);
+}
+
+void csv_order(csv_files *files, const char *metric, sr_warnings *w) {
     csv_file *f = files->items;
+    for (size_t i = 0; i < files->n; i++) {
+        f[i].holds = may_hold(&f[i], metric);
+        f[i].when = 0;
+    }
     qsort(f, files->n, sizeof *f, by_rank);
-    for (size_t i = 0, n; i < files->n; i += n) {
-        for (n = 1; i + n < files->n && f[i + n].rank == f[i].rank;) n++;
+    for (size_t i = 0, n; i < files->n && f[i].holds; i += n) {
+        for (n = 0; i + n < files->n && f[i + n].holds && f[i + n].rank == f[i].rank; n++) warn_of_rank(&f[i + n], w);
         settle_stamps(f + i, n, w);
         qsort(f + i, n, sizeof *f, by_rank);
         number_runs(f + i, n, w);
@@ -417,7 +429,7 @@ sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *
                      "%s: no monitor CSV files here; expected <time>-rank<N>-<hash>/grad_unreduced_<a>-<b>.csv or "
                      "rank_<N>/weight_grad_step<a>-<b>.csv, in this directory or below it",
                      path);
-    if (rc == SR_OK) put_in_order(out, w);
+    if (rc == SR_OK) qsort(out->items, out->n, sizeof *out->items, by_rank);
     free(k.seen.items);
     free(k.block);
     return rc;

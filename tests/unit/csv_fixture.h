@@ -45,7 +45,7 @@ static const char *in_root(const char *rel) {
     static char path[8][1200];
     static unsigned next;
     char *p = path[next++ % 8];
-    (void)snprintf(p, sizeof path[0], "%s/%s", root, rel);
+    (void)snprintf(p, sizeof path[0], "%.255s/%.940s", root, rel);
     return p;
 }
 

@@ -75,12 +75,65 @@ static void test_strict_leaves_nothing_out(void **state) {
     }
 }
 
+static void test_directories_without_a_rank(void **state) {
+    (void)state;
+    put("c/node0/grad_unreduced_0-1.csv", H1 "0,w,0,1.0" TAIL "0,w,1,1.0" TAIL);
+    put("c/node1/grad_unreduced_0-1.csv", H1 "0,w,1,9.0" TAIL "0,w,2,1.0" TAIL);
+    refused("c", SR_EINPUT,
+            "c/node1/grad_unreduced_0-1.csv:2: step 1: directories without a rank in their name hold the same steps; "
+            "rename them to rank_<N>, or name one of them");
+    put("mixed/rank_0/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    put("mixed/grad_unreduced_0-0.csv", H1 "0,w,0,9.0" TAIL);
+    assert_null(load_path(in_root("mixed"), NULL));
+    assert_non_null(strstr(last_err.text, "grad_unreduced_0-0.csv:2: step 0: directories without a rank"));
+    sr_dataset *ds = load("c/node1");
+    assert_float_equal(at(ds, 1), 9.0, 0.0);
+    sr_dataset_free(ds);
+    /* stages of one rank, and its steps one after the other, lie side by side */
+    put("s/a/x/grad_unreduced_0-0.csv", HM "0,w,0,0,1.0" TAIL "0,w,0,1,2.0" TAIL);
+    put("s/b/grad_unreduced_0-0.csv", HM "1,v,0,0,3.0" TAIL "1,v,1,0,4.0" TAIL);
+    ds = load("s");
+    assert_int_equal(ds->n_rows, 4);
+    assert_float_equal(cell(ds, 0, "w", 0, 0, 1), 2.0, 0.0);
+    assert_int_equal(ds->n_superseded, 0);
+    warned(ds, "csv_rank_assumed", 2, "s/a/x/grad_unreduced_0-0.csv");
+    assert_null(warning(ds, "csv_runs_side_by_side"));
+    sr_dataset_free(ds);
+    /* rows that one directory has twice are a resumed run as ever */
+    put("one/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    put("one/grad_unreduced_1-1.csv", H1 "0,w,0,2.0" TAIL);
+    ds = load("one");
+    assert_int_equal(ds->n_superseded, 1);
+    sr_dataset_free(ds);
+}
+
+static void test_files_of_other_metrics_say_nothing(void **state) {
+    (void)state;
+    put("other_0-3.csv", H1 "0,w,0,1.0" TAIL); /* alone at the top: no rank, no time */
+    put("Mar01_00-00-00-rank0-b/grad_unreduced_1-1.csv", H1 "0,w,1,3.0" TAIL);
+    put("Feb01_00-00-00-rank0-a/grad_unreduced_0-1.csv", H1 "0,w,0,1.0" TAIL "0,w,1,2.0" TAIL);
+    put("Apr01_00-00-00-rank0-c/grad_unreduced_1-1.csv", H1 "0,w,1,4.0" TAIL);
+    sr_dataset *ds = load("");
+    assert_float_equal(at(ds, 1), 4.0, 0.0); /* by the time, not by the name */
+    assert_int_equal(ds->n_metrics_found, 2);
+    assert_null(warning(ds, "csv_rank_assumed"));
+    assert_null(warning(ds, "csv_runs_side_by_side"));
+    sr_dataset_free(ds);
+    opts.metric = "other";
+    ds = load("");
+    warned(ds, "csv_rank_assumed", 1, "other_0-3.csv");
+    sr_dataset_free(ds);
+    opts.metric = NULL;
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(test_out_of_descriptors),
         T(test_strict_leaves_nothing_out),
+        T(test_directories_without_a_rank),
+        T(test_files_of_other_metrics_say_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
