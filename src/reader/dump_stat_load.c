@@ -178,7 +178,7 @@ static sr_status add_tensor(loader *l, const fields *f, sr_io io, const char *pl
         bad = !get_stat(f->stat[k], &stat[k]) || bad;
         any = any || f->stat[k] != NULL;
     }
-    if (stat[SR_STAT_NORM] < 0.0) { /* also -inf */
+    if (stat[SR_STAT_NORM] < 0.0 && isfinite(stat[SR_STAT_NORM])) {
         stat[SR_STAT_NORM] = sr_absent_value();
         bad = true;
     }

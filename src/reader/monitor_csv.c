@@ -129,7 +129,8 @@ static sr_status choose(monitor_csv *m, const char **metric, sr_err *err) {
 /* ---- points in time ---- */
 
 static csv_points points_of(const csv_seen *s) {
-    csv_points p = {.micro = s->explicit1 || s->multi2, .implicit = SR_NO_MICRO};
+    /* one micro step throughout says nothing */
+    csv_points p = {.micro = s->min1 < s->max1 || s->multi2, .implicit = SR_NO_MICRO};
     if (!p.micro) return p;
     p.shift2 = s->min2 >= 1 ? 1 : 0;
     p.implicit = s->max1;
@@ -152,7 +153,7 @@ static sr_status begin_metric(monitor_csv *m, const char *metric, sr_err *err) {
     *p = (csv_points){.implicit = SR_NO_MICRO};
     for (size_t i = 0; i < m->files.n && m->files.items[i].holds; i++) {
         csv_file *f = &m->files.items[i];
-        csv_seen seen = {.max1 = -1, .max2 = -1};
+        csv_seen seen = {.rows = 0};
         sr_status rc = look(f, metric, CSV_PEEK, &seen, err);
         if (rc != SR_OK) return rc;
         if (seen.rows == 0) continue;
@@ -203,12 +204,12 @@ static sr_status make_run(monitor_csv *m, sr_dataset *ds, load_run *run, sr_err 
 static void add_seen(csv_seen *to, const csv_seen *s) {
     to->v1 = to->v1 || s->v1;
     to->v2 = to->v2 || s->v2;
-    to->explicit1 = to->explicit1 || s->explicit1;
     to->multi2 = to->multi2 || s->multi2;
     to->number = to->number || s->number;
     to->nan = to->nan || s->nan;
     to->nan_counted = to->nan_counted || s->nan_counted;
     if (s->max1 > to->max1) to->max1 = s->max1;
+    if (s->min1 < to->min1) to->min1 = s->min1;
     if (s->max2 > to->max2) to->max2 = s->max2;
     if (s->min2 < to->min2) to->min2 = s->min2;
     to->implicit += s->implicit;
@@ -219,7 +220,7 @@ static void add_seen(csv_seen *to, const csv_seen *s) {
 /* One pass over all files. *norm_missing (the caller frees it): the first file without a norm column, or NULL. */
 static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, char **norm_missing, sr_err *err) {
     load_run run = {0};
-    *seen = (csv_seen){.max1 = -1, .max2 = -1, .min2 = INT32_MAX};
+    *seen = (csv_seen){.min1 = INT32_MAX, .max1 = -1, .min2 = INT32_MAX, .max2 = -1};
     *norm_missing = NULL;
     m->conflict = NULL;
     sr_dataset *ds = sr_dataset_new();

@@ -154,9 +154,8 @@ typedef struct {
 /* What the rows of the metric turned out to be; none of it depends on csv_points. */
 typedef struct {
     bool v1, v2;
-    bool explicit1;        /* v1 rows with a micro_step */
     bool multi2;           /* v2: one step of one run has two micro steps */
-    int32_t max1;          /* largest micro_step, v1; -1: none */
+    int32_t min1, max1;    /* smallest and largest micro_step, v1; min1 > max1: none */
     int32_t min2, max2;    /* v2; min2 > max2: none */
     size_t implicit;       /* rows without a micro_step */
     size_t rows;           /* rows of the metric, read or not */
@@ -244,7 +243,8 @@ void csv_job_fini(csv_job *j);
  * Errors: SR_EINPUT (strict), SR_EIO (reading failed half-way, or sr_is_shortage), SR_ENOMEM. */
 sr_status csv_job_read(csv_job *j, csv_file *f, sr_err *err);
 
-/* After the last file: drop micro steps that an earlier run recorded beyond the last of the later run's window. */
+/* After the last file: drop micro steps that an earlier run recorded beyond the last of the later run's window, and
+ * free what was only needed for reading. */
 sr_status csv_job_finish(csv_job *j, sr_err *err);
 
 #endif

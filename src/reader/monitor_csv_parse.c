@@ -12,6 +12,7 @@
 #include "spikeroot/str.h"
 
 enum { MAX_MICRO = 1 << 24, NO_NAME = -1 };
+#define MAX_STEP (INT64_C(1) << 53) /* beyond that JSON numbers are not exact */
 
 /* One file being read. */
 typedef struct {
@@ -32,21 +33,33 @@ typedef struct {
 
 bool csv_job_init(csv_job *j) {
     j->seen.max1 = j->seen.max2 = -1;
-    j->seen.min2 = INT32_MAX;
+    j->seen.min1 = j->seen.min2 = INT32_MAX;
     j->last_name = 0;
     j->arena = sr_arena_new();
     j->buf = malloc(CSV_BLOCK);
     return j->arena != NULL && j->buf != NULL;
 }
 
-void csv_job_fini(csv_job *j) {
+/* What is only needed while rows come in: of thousands of ranks only those being read have it. */
+static void free_scratch(csv_job *j) {
     sr_arena_free(j->arena);
     free(j->buf);
-    free(j->stats.items);
     free(j->names.items);
     free(j->name_bucket);
     free(j->rows.items);
     free(j->pending.items);
+    j->arena = NULL;
+    j->buf = NULL;
+    memset(&j->names, 0, sizeof j->names);
+    j->name_bucket = NULL;
+    j->n_name_buckets = 0;
+    memset(&j->rows, 0, sizeof j->rows);
+    memset(&j->pending, 0, sizeof j->pending);
+}
+
+void csv_job_fini(csv_job *j) {
+    free_scratch(j);
+    free(j->stats.items);
     free(j->norm_missing);
     free(j->conflict);
     sr_warnings_fini(&j->warnings);
@@ -80,8 +93,8 @@ static sr_status bad_file(csv_job *j, const csv_file *f, sr_err *err, const char
     return SR_OK;
 }
 
-static sr_status bad_number(reading *r, sr_err *err, const char *column, csv_field v) {
-    return bad_row(r, err, "csv_row_not_a_number", "column '%s': not a number: \"%.*s\"", column,
+static sr_status bad_number(reading *r, sr_err *err, const char *column, const char *what, csv_field v) {
+    return bad_row(r, err, "csv_row_not_a_number", "column '%s': %s: \"%.*s\"", column, what,
                    v.len > 60 ? 60 : (int)v.len, v.s);
 }
 
@@ -252,7 +265,7 @@ static sr_status row_of(reading *r, int64_t step, csv_field text, size_t *row, s
     int64_t m = -1;
     if (text.s != NULL && !not_recorded(text) && (!integer(text, &m) || m < 0 || m > MAX_MICRO)) {
         *row = SIZE_MAX;
-        return bad_number(r, err, "micro_step", text);
+        return bad_number(r, err, "micro_step", "no whole number from 0 to 2^24", text);
     }
     int32_t micro = (int32_t)m, point = SR_NO_MICRO;
     bool v2 = r->h.scope >= 0;
@@ -264,7 +277,7 @@ static sr_status row_of(reading *r, int64_t step, csv_field text, size_t *row, s
         if (micro > seen->max2) seen->max2 = micro;
         if (j->points.micro) point = micro > j->points.shift2 ? micro - j->points.shift2 : 0;
     } else {
-        seen->explicit1 = true;
+        if (micro < seen->min1) seen->min1 = micro;
         if (micro > seen->max1) seen->max1 = micro;
         if (j->points.micro) point = micro;
     }
@@ -405,12 +418,12 @@ static sr_status take_row(reading *r, const csv_field *f, const char *s, size_t 
     csv_job *j = r->j;
     int64_t step;
     csv_header h = r->h;
-    if (!integer(f[h.step], &step) || step < 0) {
+    if (!integer(f[h.step], &step) || step < 0 || step > MAX_STEP) {
         csv_header again;
         if (csv_header_parse(s, n, &again)) return new_header(r, &again, s, n, err);
         if (csv_blank(s, n)) return SR_OK;
         j->seen.rows++;
-        return bad_number(r, err, "step", f[h.step]);
+        return bad_number(r, err, "step", "no whole number from 0 to 2^53", f[h.step]);
     }
     if (h.norm < 0) return SR_OK;
     j->seen.rows++;
@@ -419,7 +432,8 @@ static sr_status take_row(reading *r, const csv_field *f, const char *s, size_t 
         return bad_row(r, err, "csv_row_cut",
                        "the last row has no line end, so its last column, the norm, may be cut off");
     double norm;
-    if (!statistic(f[h.norm], &norm)) return bad_number(r, err, "norm", f[h.norm]);
+    if (!statistic(f[h.norm], &norm)) return bad_number(r, err, "norm", "not a number", f[h.norm]);
+    if (norm < 0.0 && isfinite(norm)) return bad_number(r, err, "norm", "negative", f[h.norm]);
     int32_t column;
     const csv_field none = {NULL, 0}, empty = {"", 0};
     sr_status rc = column_of(j, f[h.name], h.vpp >= 0 ? f[h.vpp] : empty, &column, err);
@@ -565,8 +579,7 @@ static void finish_step(csv_job *j, const rank_row *r, size_t n, size_t *dropped
                 }
 }
 
-sr_status csv_job_finish(csv_job *j, sr_err *err) {
-    if (j->warnings.failed) return sr_fail_mem(err);
+static sr_status drop_stale_rows(csv_job *j, sr_err *err) {
     if (!j->points.micro || j->want_stats || j->rank_assumed || j->rows.n == 0) return SR_OK;
     rank_row *r = sr_reallocarray(NULL, j->rows.n, sizeof *r);
     if (r == NULL) return sr_fail_mem(err);
@@ -584,5 +597,12 @@ sr_status csv_job_finish(csv_job *j, sr_err *err) {
     sr_warn(&j->warnings, "csv_rows_superseded", dropped, NULL,
             "steps were recorded twice (a resumed run); the later run's rows replaced the earlier ones");
     j->n_superseded += dropped;
-    return j->warnings.failed ? sr_fail_mem(err) : SR_OK;
+    return SR_OK;
+}
+
+sr_status csv_job_finish(csv_job *j, sr_err *err) {
+    sr_status rc = drop_stale_rows(j, err);
+    if (rc == SR_OK && j->warnings.failed) rc = sr_fail_mem(err);
+    free_scratch(j);
+    return rc;
 }

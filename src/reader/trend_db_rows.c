@@ -81,7 +81,7 @@ static const struct {
     const char *code, *what;
 } bad_text[N_BAD] = {{"step_skipped", "the step is no whole number from 0 to 2^53"},
                      {"target_unknown", "the target_id is not in monitoring_targets"},
-                     {"norm_skipped", "the norm is no number"},
+                     {"norm_skipped", "the norm is no number, or negative"},
                      {"rank_skipped", "the rank is no whole number from 0 to 2^31-1"}};
 
 /* The rows of one rank, or of a slice of its steps: [first, end). */
@@ -193,6 +193,10 @@ static void put(sqlite3_context *ctx, part *p, sqlite3_value *const v[3]) {
     int type = sqlite3_value_type(v[2]);
     if (type == SQLITE_FLOAT || type == SQLITE_INTEGER) {
         norm = sr_tdb_value(sqlite3_value_double(v[2]));
+        if (norm < 0.0 && isfinite(norm)) { /* an infinity is a finding, whatever its sign */
+            bad_row_of(ctx, p, BAD_NORM, v);
+            return;
+        }
         p->n_values++;
     } else if (type == SQLITE_NULL) {
         p->n_nulls++;

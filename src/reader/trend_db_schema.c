@@ -67,7 +67,7 @@ static sr_status check_columns(const sr_tdb_source *src, sqlite3 *db, const char
     sqlite3_stmt *st = NULL;
     sr_str all = {0};
     sr_status code =
-        sr_tdb_prepare(src, db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", &st, err);
+        sr_tdb_prepare(src, db, "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2 COLLATE NOCASE", &st, err);
     for (size_t i = 0; code == SR_OK && i < n; i++) {
         bool row = false;
         (void)sqlite3_reset(st);
@@ -78,7 +78,7 @@ static sr_status check_columns(const sr_tdb_source *src, sqlite3 *db, const char
         if (want[i].found != NULL) {
             *want[i].found = row;
         } else if (!row) {
-            code = list_names(src, db, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", table, &all, err);
+            code = list_names(src, db, "SELECT name FROM pragma_table_xinfo(?1) ORDER BY cid", table, &all, err);
             if (code == SR_OK)
                 code = sr_fail(err, SR_EINPUT, "%s: table %s has no column '%s' (columns found: %s)%s", src->path,
                                table, want[i].name, sr_str_text(&all),
@@ -197,12 +197,14 @@ typedef struct {
 /* The columns of the query in read_targets. */
 enum { COL_ID, COL_NAME, COL_VPP, COL_MICRO };
 
-/* An integer in [-1, INT32_MAX - 1]; NULL reads as -1. */
-static bool small_int(sqlite3_stmt *st, int col, int32_t *out) {
+enum { MAX_MICRO = 1 << 24 };
+
+/* An integer in [-1, max]; NULL reads as -1. */
+static bool small_int(sqlite3_stmt *st, int col, int32_t max, int32_t *out) {
     *out = -1;
     if (sqlite3_column_type(st, col) == SQLITE_NULL) return true;
     int64_t v = sqlite3_column_int64(st, col);
-    if (sqlite3_column_type(st, col) != SQLITE_INTEGER || v < -1 || v >= INT32_MAX) return false;
+    if (sqlite3_column_type(st, col) != SQLITE_INTEGER || v < -1 || v > max) return false;
     *out = (int32_t)v;
     return true;
 }
@@ -212,8 +214,8 @@ static bool add_target(target_reader *t, sqlite3_stmt *st, bool *usable) {
     size_t len;
     int32_t vpp, prefix, micro;
     const char *name = plain_text(st, COL_NAME, &len);
-    *usable = name != NULL && sqlite3_column_type(st, COL_ID) == SQLITE_INTEGER && small_int(st, COL_VPP, &vpp) &&
-              small_int(st, COL_MICRO, &micro);
+    *usable = name != NULL && sqlite3_column_type(st, COL_ID) == SQLITE_INTEGER &&
+              small_int(st, COL_VPP, INT32_MAX - 1, &vpp) && small_int(st, COL_MICRO, MAX_MICRO, &micro);
     if (!*usable) return true;
     int64_t id = sqlite3_column_int64(st, COL_ID);
     if (!sr_grow((void **)&t->name, &t->name_cap, len + 1, 1)) return false;

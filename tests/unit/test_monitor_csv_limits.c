@@ -126,6 +126,45 @@ static void test_files_of_other_metrics_say_nothing(void **state) {
     opts.metric = NULL;
 }
 
+static void test_numbers_out_of_range(void **state) {
+    (void)state;
+    static const char *const why[] = {"column 'norm': negative: \"-1.5\"",
+                                      "column 'step': no whole number from 0 to 2^53: \"9007199254740993\"",
+                                      "column 'micro_step': no whole number from 0 to 2^24: \"16777217\""};
+    static const char *const row[] = {"0,w,1,0,-1.5", "0,w,9007199254740993,0,1.0",
+                                      "0,w,1,16777217,1.0"};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[600], want[300];
+        (void)snprintf(text, sizeof text, HM "0,w,0,0,-0.0" TAIL "%s" TAIL "0,w,9007199254740992,0,1.0" TAIL, row[i]);
+        put("rank_0/grad_unreduced_0-9.csv", text);
+        sr_dataset *ds = load("");
+        warned(ds, "csv_row_not_a_number", 1, "rank_0/grad_unreduced_0-9.csv:3");
+        assert_int_equal(ds->n_rows, 2);
+        assert_int_equal(ds->n_skipped, 1);
+        sr_dataset_free(ds);
+        opts.strict = true;
+        (void)snprintf(want, sizeof want, "rank_0/grad_unreduced_0-9.csv:3: %s", why[i]);
+        refused("", SR_EINPUT, want);
+        opts.strict = false;
+    }
+}
+
+static void test_one_micro_step_throughout(void **state) {
+    (void)state;
+    put("rank_0/grad_unreduced_0-1.csv", HM "0,w,0,3,1.0" TAIL "0,w,1,3,2.0" TAIL);
+    put("rank_1/grad_unreduced_0-1.csv", HM "0,w,0,3,3.0" TAIL);
+    sr_dataset *ds = load("");
+    assert_false(ds->has_micro_step);
+    assert_float_equal(at(ds, 1), 2.0, 0.0);
+    sr_dataset_free(ds);
+    put("rank_1/grad_unreduced_0-1.csv", HM "0,w,0,3,3.0" TAIL "0,w,0,2,4.0" TAIL);
+    ds = load("");
+    assert_true(ds->has_micro_step); /* only the second rank shows it */
+    assert_float_equal(cell(ds, 0, "w", 0, 1, 3), 2.0, 0.0);
+    assert_float_equal(cell(ds, 1, "w", 0, 0, 2), 4.0, 0.0);
+    sr_dataset_free(ds);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -133,6 +172,8 @@ int main(void) {
         T(test_out_of_descriptors),
         T(test_strict_leaves_nothing_out),
         T(test_directories_without_a_rank),
+        T(test_numbers_out_of_range),
+        T(test_one_micro_step_throughout),
         T(test_files_of_other_metrics_say_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

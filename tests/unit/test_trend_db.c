@@ -74,13 +74,13 @@ static void special_values(void **state) {
                                "(0,4,1,1, -1e9,0,0,0,0), (0,5,1,1, 7,0,0,0,0), (0,6,1,1, 1000000002.0,0,0,0,0);");
     open_db(path, NULL, 1, false);
     sr_dataset *ds = fixture.ds;
-    double v[7];
-    assert_int_equal(ds->n_points, 7);
-    assert_int_equal(sr_dataset_series(ds, 0, 0, v), 7);
+    double v[6];
+    assert_int_equal(ds->n_points, 6); /* without the negative one */
+    assert_int_equal(sr_dataset_series(ds, 0, 0, v), 6);
     assert_true(isnan(v[0]) && !sr_absent(v[0]));
     assert_true(isinf(v[1]) && v[1] > 0);
     assert_true(isinf(v[2]) && v[2] < 0);
-    assert_true(v[3] == 1e9 && v[4] == -1e9 && v[5] == 7.0 && v[6] == 1000000002.0);
+    assert_true(v[3] == 1e9 && v[4] == 7.0 && v[5] == 1000000002.0);
     sr_place at = {0, 0, 2};
     sr_stats4 s;
     sr_err err;
@@ -295,6 +295,41 @@ static void other_keys_and_thread_counts_give_the_same(void **state) {
     }
 }
 
+static void negative_norms_and_huge_micro_steps_are_skipped(void **state) {
+    (void)state;
+    const char *path = db_make("negative", SCHEMA METRICS
+                               "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0), (2, 'b', 0, 16777217);"
+                               "INSERT INTO trend_data VALUES (0,0,1,1, 1,0,0,0,0), (0,1,1,1, -2,0,0,0,0),"
+                               " (0,2,1,1, -1e-9,0,0,0,0), (0,3,1,1, 0,0,0,0,0), (0,3,2,1, 1,0,0,0,0);");
+    sr_dataset *ds = must_load(path, NULL, 1);
+    assert_int_equal(ds->n_rows, 2);
+    assert_int_equal(warning_count(ds, "norm_skipped"), 2);
+    assert_int_equal(warning_count(ds, "target_skipped"), 1);
+    assert_int_equal(warning_count(ds, "target_unknown"), 1);
+    sr_dataset_free(ds);
+    must_fail_strict(path, "micro_step");
+    path = db_make("negative2", SCHEMA METRICS "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0);"
+                                               "INSERT INTO trend_data VALUES (0,0,1,1, -1,0,0,0,0);");
+    must_fail(path, NULL, "the norm is no number, or negative");
+    must_fail_strict(path, "rank 0, step 0, target_id 1: the norm is no number, or negative");
+}
+
+static void a_norm_that_is_computed_counts(void **state) {
+    (void)state;
+    const char *path = db_make(
+        "generated",
+        "CREATE TABLE monitoring_targets (target_id INTEGER PRIMARY KEY, target_name TEXT);"
+        "CREATE TABLE monitoring_metrics (metric_id INTEGER PRIMARY KEY, metric_name TEXT);"
+        "CREATE TABLE trend_data (rank INTEGER, step INTEGER, target_id INTEGER, metric_id INTEGER, square REAL,"
+        " norm REAL GENERATED ALWAYS AS (square / 2) VIRTUAL);" METRICS
+        "INSERT INTO monitoring_targets VALUES (1, 'a');"
+        "INSERT INTO trend_data (rank, step, target_id, metric_id, square) VALUES (0, 0, 1, 1, 8), (0, 1, 1, 1, 6);");
+    sr_dataset *ds = must_load(path, NULL, 1);
+    assert_float_equal(sr_dataset_cell(ds, 0, 0, 0), 4.0, 0.0);
+    assert_float_equal(sr_dataset_cell(ds, 0, 0, 1), 3.0, 0.0);
+    sr_dataset_free(ds);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metric_is_chosen_by_name),
@@ -311,6 +346,8 @@ int main(void) {
         cmocka_unit_test(only_bad_rows_is_an_error),
         cmocka_unit_test(bad_targets_are_counted),
         cmocka_unit_test(other_keys_and_thread_counts_give_the_same),
+        cmocka_unit_test(negative_norms_and_huge_micro_steps_are_skipped),
+        cmocka_unit_test(a_norm_that_is_computed_counts),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
