@@ -301,10 +301,12 @@ static void check_pairs(const sr_dump_dir dir[SR_N_GROUPS], bool control, sr_war
     for (int g = SR_A; g < (control ? SR_N_GROUPS : SR_C); g += 2) {
         const sr_dump_dir *x = &dir[g], *y = &dir[g + 1];
         if (x->step != y->step || x->rank != y->rank)
-            sr_warn(w, "pair_differs", 1, y->dir, "a dump and its benchmark are of different steps or ranks: right only if the two runs count "
+            sr_warn(w, "pair_differs", 1, y->dir,
+                    "a dump and its benchmark are of different steps or ranks: right only if the two runs count "
                     "differently");
         if (strcmp(x->dir, y->dir) == 0)
-            sr_warn(w, "same_dump", 1, y->dir, "a dump is compared with itself: nothing can diverge; name the benchmark's dump");
+            sr_warn(w, "same_dump", 1, y->dir,
+                    "a dump is compared with itself: nothing can diverge; name the benchmark's dump");
     }
 }
 

@@ -36,8 +36,9 @@ void sr_phase3_write_reason(cJSON *direction, const sr_phase3_result *r) {
         sr_str_addf(&b, "the forward pass agrees in every layer; the backward pass diverges from %s on",
                     where(r, &w->start));
     } else if (r->p0 == SR_P0_NONE) {
-        sr_str_add(&b, r->dump[SR_C] != NULL ? "both passes agree in every layer within the noise of the control group"
-                                           : "both passes agree in every layer within 3 %; no control group says what the noise is");
+        sr_str_add(&b, r->dump[SR_C] != NULL
+                           ? "both passes agree in every layer within the noise of the control group"
+                           : "both passes agree in every layer within 3 %; no control group says what the noise is");
     } else {
         const sr_direction_result *d = f->verdict == SR_VERDICT_UNDETERMINED ? f : w;
         const char *pass = d == f ? "forward" : "backward";
