@@ -333,4 +333,28 @@ static sr_status dump_details(void *arg, const sr_dataset *ds, const sr_place *p
     return sr_parallel(s->n_jobs, s->opts.threads, details_of_rank, &c, err);
 }
 
-const sr_backend sr_backend_dump_stat = {SR_FORMAT_DUMP, dump_open, dump_load, dump_details, dump_close};
+static sr_status dump_files(const void *arg, sr_file_visit visit, void *ctx, sr_err *err) {
+    static const char *const beside[] = {"construct.json", "stack.json"};
+    const state *s = arg;
+    sr_status st = SR_OK;
+    for (size_t i = 0; st == SR_OK && i < s->dirs.n; i++) {
+        char *file = NULL, *dir = NULL;
+        st = sr_dump_file(s->dirs.items[i].dir, &file, err);
+        if (st == SR_EIO || st == SR_EINPUT) { /* gone meanwhile: nothing of it can be destroyed */
+            st = SR_OK;
+            continue;
+        }
+        if (st == SR_OK) st = visit(ctx, file, err);
+        if (st == SR_OK && (dir = sr_dump_dir_of(file)) == NULL) st = sr_fail_mem(err);
+        for (size_t k = 0; st == SR_OK && k < sizeof beside / sizeof *beside; k++) {
+            char *other = sr_dump_path(dir, beside[k]);
+            st = other != NULL ? visit(ctx, other, err) : sr_fail_mem(err);
+            free(other);
+        }
+        free(dir);
+        free(file);
+    }
+    return st;
+}
+
+const sr_backend sr_backend_dump_stat = {SR_FORMAT_DUMP, dump_open, dump_load, dump_details, dump_files, dump_close};

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "dump_stat_internal.h"
+#include "reader_internal.h"
 #include "spikeroot/mem.h"
 #include "spikeroot/num.h"
 
@@ -18,6 +19,12 @@ char *sr_dump_path(const char *dir, const char *name) {
     sr_str_addf(&b, "%s%s%s", dir, n > 0 && dir[n - 1] == '/' ? "" : "/", name);
     if (b.failed) sr_str_fini(&b);
     return b.s;
+}
+
+char *sr_dump_dir_of(const char *file) {
+    const char *slash = strrchr(file, '/');
+    if (slash == NULL) return strdup(".");
+    return strndup(file, slash == file ? 1 : (size_t)(slash - file));
 }
 
 sr_status sr_dump_file(const char *path, char **out, sr_err *err) {
@@ -195,36 +202,83 @@ static sr_status search_layout(sr_dump_dirs *d, const char *dir, const names *su
     return st;
 }
 
-/* Directories of other names: the run is in one of them. */
+/* A directory itself and what its name and those in it say. *open: nothing, so the run may be in one of `sub`. */
+static sr_status search_here(sr_dump_dirs *d, const char *dir, place at, int depth, names *sub, bool *open,
+                             sr_err *err) {
+    bool has_dump = false, ours = false;
+    sr_status st = list_dirs(dir, sub, &has_dump, err);
+    size_t before = d->n;
+    if (st == SR_OK && has_dump) st = add(d, dir, at, err);
+    if (st == SR_OK && at.rank < 0 && depth < MAX_DEPTH) st = search_layout(d, dir, sub, at, depth, &ours, err);
+    bool inside = at.step >= 0 || at.rank >= 0;
+    if (st == SR_OK && inside && !ours && d->n == before)
+        pass_over(d, dir, "dump.json", "dump_missing", "directories without a dump.json are passed over");
+    *open = !has_dump && !ours && !inside && depth < MAX_DEPTH;
+    return st;
+}
+
+typedef struct {
+    char *path;
+    int depth;
+} todo;
+
+typedef struct {
+    todo *items;
+    size_t n, cap;
+    sr_file_ids seen; /* links to a directory are no further runs, and go round */
+} queue;
+
+/* Put what may hold the run at the end of the queue. */
+static sr_status enqueue(queue *q, const char *dir, const names *sub, int depth, sr_err *err) {
+    for (size_t i = 0; i < sub->n; i++) {
+        int64_t n;
+        struct stat sb;
+        bool fresh = false;
+        if (classify(sub->items[i], &n) == DIR_BAD) continue;
+        char *full = sr_dump_path(dir, sub->items[i]);
+        bool ok = full != NULL && (stat(full, &sb) != 0 || sr_file_ids_add(&q->seen, &sb, &fresh));
+        if (ok && fresh) ok = SR_GROW(q, q->n + 1);
+        if (ok && fresh)
+            q->items[q->n++] = (todo){full, depth};
+        else
+            free(full);
+        if (!ok) return sr_fail_mem(err);
+    }
+    return SR_OK;
+}
+
+/* Directories of other names: the run is in one of them. The nearest come first, so that none is passed over for being
+ * reached over a long way of links. */
 static sr_status search_others(sr_dump_dirs *d, const char *dir, const names *sub, place at, int depth, sr_err *err) {
     const char *first = NULL;
-    sr_status st = SR_OK;
-    for (size_t i = 0; st == SR_OK && i < sub->n; i++) {
-        size_t before = d->n;
-        int64_t n;
-        if (classify(sub->items[i], &n) == DIR_BAD) continue;
-        st = search_child(d, dir, sub->items[i], at, depth, err);
+    queue q = {.n = 0};
+    sr_status st = enqueue(&q, dir, sub, depth + 1, err);
+    for (size_t i = 0; st == SR_OK && i < q.n; i++) {
+        const todo it = q.items[i];
+        names below = {0};
+        size_t before = d->n, skip = strlen(dir) + (dir[strlen(dir) - 1] != '/');
+        bool open = false;
+        st = search_here(d, it.path, at, it.depth, &below, &open, err);
+        if (st == SR_OK && open) st = enqueue(&q, it.path, &below, it.depth + 1, err);
+        names_fini(&below);
         if (st != SR_OK || d->n == before) continue;
         if (first != NULL)
-            return sr_fail(err, SR_EINPUT, "%s: dumps of several runs lie in it (%s, %s); name one of them", dir, first,
-                           sub->items[i]);
-        first = sub->items[i];
+            st = sr_fail(err, SR_EINPUT, "%s: dumps of several runs lie in it (%s, %s); name one of them", dir, first,
+                         it.path + skip);
+        else
+            first = it.path + skip;
     }
+    for (size_t i = 0; i < q.n; i++) free(q.items[i].path);
+    free(q.items);
+    sr_file_ids_fini(&q.seen);
     return st;
 }
 
 static sr_status search(sr_dump_dirs *d, const char *dir, place at, int depth, sr_err *err) {
     names sub = {0};
-    bool has_dump = false, ours = false;
-    sr_status st = list_dirs(dir, &sub, &has_dump, err);
-    size_t before = d->n;
-    if (st == SR_OK && has_dump) st = add(d, dir, at, err);
-    if (st == SR_OK && at.rank < 0 && depth < MAX_DEPTH) st = search_layout(d, dir, &sub, at, depth, &ours, err);
-    bool inside = at.step >= 0 || at.rank >= 0;
-    if (st == SR_OK && !has_dump && !ours && !inside && depth < MAX_DEPTH)
-        st = search_others(d, dir, &sub, at, depth, err);
-    if (st == SR_OK && inside && !ours && d->n == before)
-        pass_over(d, dir, "dump.json", "dump_missing", "directories without a dump.json are passed over");
+    bool open = false;
+    sr_status st = search_here(d, dir, at, depth, &sub, &open, err);
+    if (st == SR_OK && open) st = search_others(d, dir, &sub, at, depth, err);
     names_fini(&sub);
     return st;
 }
@@ -239,24 +293,20 @@ static int by_place(const void *a, const void *b) {
 sr_status sr_dump_list(const char *root, sr_dump_dirs *out, sr_err *err) {
     struct stat sb;
     if (stat(root, &sb) != 0) return sr_fail_os(err, errno, "%s: cannot open", root);
-    char *dir = strdup(root);
+    char *dir = S_ISDIR(sb.st_mode) ? strdup(root) : sr_dump_dir_of(root); /* of a dump.json its directory counts */
     if (dir == NULL) return sr_fail_mem(err);
-    if (!S_ISDIR(sb.st_mode)) { /* a dump.json: what its directory says counts */
-        char *slash = strrchr(dir, '/');
-        if (slash != NULL)
-            slash[slash == dir] = '\0';
-        else
-            (void)strcpy(dir, *dir != '\0' ? "." : dir);
-    }
     place at = place_of_root(dir, &out->warnings);
     sr_status st = S_ISDIR(sb.st_mode) ? search(out, dir, at, 0, err) : add(out, root, at, err);
     free(dir);
     if (st == SR_OK && out->warnings.failed) st = sr_fail_mem(err);
-    if (st == SR_OK && out->n == 0)
+    if (st == SR_OK && out->n == 0) {
+        const sr_warning *w = out->warnings.n > 0 ? &out->warnings.items[0] : NULL;
         st = sr_fail(err, SR_EINPUT,
                      "%s: no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
-                     "writes it",
-                     root);
+                     "writes it%s%s%s%s%s",
+                     root, w != NULL ? " (" : "", w != NULL ? w->where : "", w != NULL ? ": " : "",
+                     w != NULL ? w->message : "", w != NULL ? ")" : "");
+    }
     if (out->n > 0) qsort(out->items, out->n, sizeof *out->items, by_place);
     return st;
 }

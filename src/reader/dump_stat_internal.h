@@ -66,6 +66,9 @@ sr_status sr_dump_load_file(const char *file, const sr_dump_load_opts *opts, sr_
 /* "dir/name", allocated; NULL when memory is out. */
 char *sr_dump_path(const char *dir, const char *name);
 
+/* The directory of a file, allocated; NULL when memory is out. */
+char *sr_dump_dir_of(const char *file);
+
 /* The dump.json that `path` (a directory or the file itself) means, allocated. */
 sr_status sr_dump_file(const char *path, char **out, sr_err *err);
 

@@ -485,9 +485,7 @@ static sr_status check_usable(loader *l) {
 sr_status sr_dump_load_file(const char *file, const sr_dump_load_opts *opts, sr_dump **out, sr_err *err) {
     sr_err own = {0};
     loader l = {.opts = opts, .file = file, .err = err != NULL ? err : &own, .scan = {.fd = -1}};
-    const char *slash = strrchr(file, '/');
-    char *dir = slash == NULL ? sr_dump_path(".", "") : sr_dump_path(file, "");
-    if (dir != NULL) dir[slash == NULL ? 1 : slash == file ? 1 : slash - file] = '\0';
+    char *dir = sr_dump_dir_of(file);
     *out = NULL;
     l.d = dir != NULL ? sr_dump_new(dir) : NULL;
     free(dir);

@@ -440,6 +440,13 @@ static sr_status csv_details(void *state, const sr_dataset *ds, const sr_place *
 
 /* ---- the back-end ---- */
 
+static sr_status csv_each_file(const void *state, sr_file_visit visit, void *ctx, sr_err *err) {
+    const monitor_csv *m = state;
+    sr_status rc = SR_OK;
+    for (size_t i = 0; rc == SR_OK && i < m->files.n; i++) rc = visit(ctx, m->files.items[i].path, err);
+    return rc;
+}
+
 static void csv_close(void *state) {
     monitor_csv *m = state;
     if (m == NULL) return;
@@ -482,4 +489,4 @@ out:
     return rc;
 }
 
-const sr_backend sr_backend_monitor_csv = {SR_FORMAT_CSV, csv_open, csv_load, csv_details, csv_close};
+const sr_backend sr_backend_monitor_csv = {SR_FORMAT_CSV, csv_open, csv_load, csv_details, csv_each_file, csv_close};

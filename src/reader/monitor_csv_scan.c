@@ -20,18 +20,10 @@ typedef struct {
 } place;
 
 typedef struct {
-    dev_t dev;
-    ino_t ino;
-} dir_id;
-
-typedef struct {
     sr_arena *arena;
     csv_files *files;
     sr_warnings *w;
-    struct {
-        dir_id *items; /* all directories visited: a loop of symbolic links ends, and none is read twice */
-        size_t n, cap;
-    } seen;
+    sr_file_ids seen; /* all directories visited: a loop of symbolic links ends, and none is read twice */
     char *block; /* CSV_BLOCK, for headers */
     bool strict;
 } walk;
@@ -192,14 +184,9 @@ static bool beside(const char *name, bool is_dir) {
 }
 
 static bool first_visit(walk *k, const struct stat *st, bool *mem) {
-    for (size_t i = 0; i < k->seen.n; i++)
-        if (k->seen.items[i].ino == st->st_ino && k->seen.items[i].dev == st->st_dev) return false;
-    if (!SR_GROW(&k->seen, k->seen.n + 1)) {
-        *mem = false;
-        return false;
-    }
-    k->seen.items[k->seen.n++] = (dir_id){st->st_dev, st->st_ino};
-    return true;
+    bool fresh;
+    *mem = sr_file_ids_add(&k->seen, st, &fresh);
+    return fresh;
 }
 
 static sr_status walk_dir(walk *k, const char *dir, place at, int depth, sr_err *err);
@@ -430,7 +417,7 @@ sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *
                      "rank_<N>/weight_grad_step<a>-<b>.csv, in this directory or below it",
                      path);
     if (rc == SR_OK) qsort(out->items, out->n, sizeof *out->items, by_rank);
-    free(k.seen.items);
+    sr_file_ids_fini(&k.seen);
     free(k.block);
     return rc;
 }

@@ -92,16 +92,18 @@ static bool read_head(const char *path, char head[HEAD], size_t *n) {
 
 enum { MAX_DEPTH = 8, MAX_ENTRIES = 1000000, DBS_SHOWN = 6 };
 
-typedef struct visited {
-    const struct visited *up;
-    dev_t dev;
-    ino_t ino;
-} visited;
-
 typedef struct {
     size_t found[N_KINDS];
     char *first[N_KINDS]; /* the first of each kind */
     sr_str dbs;           /* the paths of all trend.db, for a message */
+    struct {
+        struct {
+            char *path;
+            int depth;
+        } *items;
+        size_t n, cap;
+    } dirs;               /* to be looked into, the nearest first: none is missed for a long way of links to it */
+    sr_file_ids seen;     /* directories, and databases: each counts once, whatever links lead to it */
     size_t entries, unreadable;
     bool failed;  /* memory ran out */
     int shortage; /* sr_is_shortage, at `path` */
@@ -182,9 +184,23 @@ static bool list_dir(const char *path, names *list) {
     return e == 0;
 }
 
-static void walk_dir(walk *w, const char *path, const visited *up, int depth);
+static bool first_visit(walk *w, const struct stat *sb) {
+    bool fresh;
+    if (!sr_file_ids_add(&w->seen, sb, &fresh)) w->failed = true;
+    return fresh;
+}
 
-static void walk_entry(walk *w, const char *dir, const char *name, const visited *here, int depth, bool *csv_known) {
+static void add_dir(walk *w, const char *path, int depth) {
+    char *copy = SR_GROW(&w->dirs, w->dirs.n + 1) ? strdup(path) : NULL;
+    if (copy == NULL) {
+        w->failed = true;
+        return;
+    }
+    w->dirs.items[w->dirs.n].path = copy;
+    w->dirs.items[w->dirs.n++].depth = depth;
+}
+
+static void walk_entry(walk *w, const char *dir, const char *name, int depth, bool *csv_known) {
     sr_str path = {0};
     struct stat sb;
     sr_str_addf(&path, "%s%s%s", dir, ends_with(dir, "/") ? "" : "/", name);
@@ -193,29 +209,26 @@ static void walk_entry(walk *w, const char *dir, const char *name, const visited
     } else if (stat(path.s, &sb) != 0) {
         unreadable(w, errno, path.s);
     } else if (S_ISDIR(sb.st_mode)) {
-        bool loop = false;
-        for (const visited *v = here; v != NULL; v = v->up) loop = loop || (v->dev == sb.st_dev && v->ino == sb.st_ino);
-        if (!loop && depth < MAX_DEPTH) walk_dir(w, path.s, here, depth + 1);
+        if (depth < MAX_DEPTH && first_visit(w, &sb)) add_dir(w, path.s, depth + 1);
     } else if (S_ISREG(sb.st_mode)) {
         kind k = sniff(w, path.s, name, *csv_known);
         *csv_known = *csv_known || k == KIND_CSV;
-        note(w, k, path.s);
+        if (k != KIND_DB || first_visit(w, &sb)) note(w, k, path.s);
     }
     sr_str_fini(&path);
 }
 
-static void walk_dir(walk *w, const char *path, const visited *up, int depth) {
+static void walk_dir(walk *w, const char *path, int depth) {
     names list = {0};
-    struct stat sb;
-    if (stat(path, &sb) != 0 || !list_dir(path, &list)) {
+    if (w->failed || w->shortage != 0) return;
+    if (!list_dir(path, &list)) {
         if (errno == ENOMEM) w->failed = true;
         unreadable(w, errno, path);
     }
-    visited here = {up, sb.st_dev, sb.st_ino};
     bool csv_known = false;
     for (size_t i = 0; i < list.n && !w->failed && w->shortage == 0 && w->entries < MAX_ENTRIES; i++) {
         w->entries++;
-        walk_entry(w, path, list.items[i], &here, depth, &csv_known);
+        walk_entry(w, path, list.items[i], depth, &csv_known);
     }
     names_free(&list);
 }
@@ -266,10 +279,13 @@ static sr_status probe_dir(const char *path, kind wanted, kind *k, char **target
     }
     names top = {0};
     sr_status st = SR_OK;
-    if (!list_dir(path, &top)) st = sr_fail_os(err, errno, "%s: cannot list", path);
+    if (!list_dir(path, &top)) st = sr_fail_file(err, errno, path);
     names_free(&top);
     if (st != SR_OK) return st;
-    walk_dir(&w, path, NULL, 0);
+    struct stat sb;
+    if (stat(path, &sb) == 0) (void)first_visit(&w, &sb);
+    add_dir(&w, path, 0);
+    for (size_t i = 0; i < w.dirs.n; i++) walk_dir(&w, w.dirs.items[i].path, w.dirs.items[i].depth);
     if (w.failed || w.dbs.failed)
         st = sr_fail_mem(err);
     else if (w.shortage != 0)
@@ -279,6 +295,9 @@ static sr_status probe_dir(const char *path, kind wanted, kind *k, char **target
     else
         st = choose(path, &w, wanted, k, target, err);
     for (int i = 0; i < N_KINDS; i++) free(w.first[i]);
+    for (size_t i = 0; i < w.dirs.n; i++) free(w.dirs.items[i].path);
+    free(w.dirs.items);
+    sr_file_ids_fini(&w.seen);
     sr_str_fini(&w.dbs);
     return st;
 }
@@ -397,4 +416,26 @@ sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err) {
 sr_status sr_reader_details(sr_reader *r, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
                             sr_err *err) {
     return r->backend->details(r->state, ds, places, n, stats, err);
+}
+
+typedef struct {
+    sr_file_name output;
+    bool found;
+} search;
+
+static sr_status compare(void *ctx, const char *path, sr_err *err) {
+    search *s = ctx;
+    sr_file_name f;
+    if (s->found) return SR_OK;
+    sr_status st = sr_file_name_init(&f, path, err);
+    s->found = st == SR_OK && sr_file_name_same(&f, &s->output);
+    return st;
+}
+
+sr_status sr_reader_reads(const sr_reader *r, const char *path, bool *yes, sr_err *err) {
+    search s = {.found = false};
+    sr_status st = sr_file_name_init(&s.output, path, err);
+    if (st == SR_OK) st = r->backend->files(r->state, compare, &s, err);
+    *yes = s.found;
+    return st;
 }

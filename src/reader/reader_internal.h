@@ -2,7 +2,44 @@
 #ifndef SR_READER_INTERNAL_H
 #define SR_READER_INTERNAL_H
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
 #include "spikeroot/reader.h"
+
+/* ---- files by device and inode (file_id.c) ---- */
+
+typedef struct {
+    dev_t dev;
+    ino_t ino;
+} sr_file_id;
+
+/* A set of files; zeroed it is valid and empty. */
+typedef struct {
+    sr_file_id *place;
+    bool *taken;
+    size_t n, n_places;
+} sr_file_ids;
+
+/* Enter a file; *fresh: it was not in the set. False: memory is out. */
+bool sr_file_ids_add(sr_file_ids *s, const struct stat *sb, bool *fresh);
+void sr_file_ids_fini(sr_file_ids *s);
+
+/* A name, of a file that is there or of one that may be made. */
+typedef struct {
+    sr_file_id id;    /* of the file, or of the directory where it would be */
+    const char *base; /* the name in its directory; inside the text given */
+    bool exists, nowhere;
+} sr_file_name;
+
+/* Errors: SR_ENOMEM. */
+sr_status sr_file_name_init(sr_file_name *f, const char *path, sr_err *err);
+bool sr_file_name_same(const sr_file_name *a, const sr_file_name *b);
+
+/* ---- back-ends ---- */
+
+/* Called with the path of a file; SR_OK: go on. */
+typedef sr_status (*sr_file_visit)(void *ctx, const char *path, sr_err *err);
 
 typedef struct {
     sr_format format;
@@ -13,6 +50,8 @@ typedef struct {
     /* As sr_reader_details. */
     sr_status (*details)(void *state, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
                          sr_err *err);
+    /* Name all files that are read, and those that would be read beside them if they were there; stops at an error. */
+    sr_status (*files)(const void *state, sr_file_visit visit, void *ctx, sr_err *err);
     void (*close)(void *state);
 } sr_backend;
 

@@ -259,5 +259,18 @@ static sr_status trend_db_details(void *state, const sr_dataset *ds, const sr_pl
     return code;
 }
 
-const sr_backend sr_backend_trend_db = {SR_FORMAT_TREND_DB, trend_db_open, trend_db_load, trend_db_details,
-                                        trend_db_close};
+static sr_status trend_db_files(const void *state, sr_file_visit visit, void *ctx, sr_err *err) {
+    static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};
+    const sr_tdb *t = state;
+    sr_status code = SR_OK;
+    for (size_t i = 0; code == SR_OK && i < sizeof suffix / sizeof *suffix; i++) {
+        sr_str path = {0};
+        sr_str_addf(&path, "%s%s", t->src.real, suffix[i]);
+        code = path.failed ? sr_fail_mem(err) : visit(ctx, path.s, err);
+        sr_str_fini(&path);
+    }
+    return code;
+}
+
+const sr_backend sr_backend_trend_db = {SR_FORMAT_TREND_DB, trend_db_open,  trend_db_load,
+                                        trend_db_details,   trend_db_files, trend_db_close};

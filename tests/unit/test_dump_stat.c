@@ -171,6 +171,14 @@ static void runs_side_by_side(void **state) {
             ": no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
             "writes it");
     refused(at("nowhere"), NULL, false, ": cannot open: No such file or directory");
+    put_dump("odd/step99999999999999999999/rank0", "1");
+    put_dump("odd/step-1/rank0", "1");
+    char want[SR_ERR_TEXT];
+    (void)snprintf(want, sizeof want,
+                   ": no dump.json below it; name a directory with step<N>/rank<N>/dump.json, as msProbe "
+                   "writes it (%s: directories that are no step<N> or rank<N> are passed over)",
+                   at("odd/step-1"));
+    refused(at("odd"), NULL, false, want);
 }
 
 static void a_step_twice(void **state) {

@@ -147,6 +147,103 @@ static void links_that_go_round(void **state) {
     is_read_by(db_path("loop"), &sr_backend_trend_db);
 }
 
+static void one_file_of_many_names(void **state) {
+    (void)state;
+    (void)put_db("names/trend.db");
+    assert_int_equal(symlink("trend.db", db_path("names/latest.db")), 0);
+    char from[512];
+    (void)snprintf(from, sizeof from, "%s", db_path("names/trend.db"));
+    assert_int_equal(link(from, db_path("names/hard.db")), 0);
+    (void)put_db("other/trend.db");
+    assert_int_equal(symlink("../other", db_path("other/again")), 0);
+    assert_int_equal(mkdir(db_path("linked"), 0700), 0);
+    assert_int_equal(symlink("../other", db_path("linked/a")), 0);
+    assert_int_equal(symlink("../other", db_path("linked/b")), 0);
+    is_read_by(db_path("names"), &sr_backend_trend_db);
+    is_read_by(db_path("linked"), &sr_backend_trend_db);
+    sr_dataset_free(must_load(db_path("names"), NULL, 1));
+    sr_dataset_free(must_load(db_path("linked"), NULL, 1));
+}
+
+/* Directories that link to each other are each entered once: otherwise this would not end. */
+static void a_web_of_links(void **state) {
+    (void)state;
+    enum { N = 40 };
+    for (int i = 0; i < N; i++) {
+        char name[64], target[64];
+        (void)snprintf(name, sizeof name, "web/d%d/x.txt", i);
+        (void)put_text(name, "x");
+        for (int k = 0; k < N; k++) {
+            (void)snprintf(name, sizeof name, "web/d%d/to%d", i, k);
+            (void)snprintf(target, sizeof target, "../d%d", k);
+            assert_int_equal(symlink(target, db_path(name)), 0);
+        }
+    }
+    is_refused(db_path("web"), "(40 files of another kind");
+    (void)put_text("web/d7/step0/rank0/dump.json",
+                   "{\"data\": {\"Module.m.L.parameters_grad\": {\"weight\": [{\"dtype\": \"x\", \"Norm\": 1}]}}}");
+    sr_dataset *ds = must_load(db_path("web"), NULL, 1);
+    assert_int_equal(ds->n_rows, 1);
+    sr_dataset_free(ds);
+}
+
+/* ---- files that must not be written to ---- */
+
+static bool reads(const char *name) {
+    sr_err err;
+    bool yes = false;
+    assert_int_equal(sr_reader_reads(fixture.reader, db_path(name), &yes, &err), SR_OK);
+    return yes;
+}
+
+static void outputs_over_a_database(void **state) {
+    (void)state;
+    (void)put_db("w/trend.db");
+    (void)put_text("w/p1.json", "{}");
+    assert_int_equal(symlink("trend.db", db_path("w/latest.db")), 0);
+    assert_int_equal(symlink("w", db_path("w2")), 0);
+    open_db(db_path("w/latest.db"), NULL, 1, false);
+    static const char *const in[] = {"w/trend.db", "w/latest.db", "w2/trend.db", "w/../w/./trend.db",
+                                     "w/trend.db-wal", "w2/trend.db-shm", "w/trend.db-journal"};
+    static const char *const out[] = {"w/p1.json", "w/new.json", "trend.db-wal", "no/such/trend.db-wal",
+                                      "w/latest.db-wal"};
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++) assert_true(reads(in[i]));
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++) assert_false(reads(out[i]));
+    close_db();
+}
+
+static void outputs_over_csv_files(void **state) {
+    (void)state;
+    (void)put_text("wc/rank_0/grad_unreduced_0-1.csv", CSV);
+    (void)put_text("wc/rank_0/actv_0-1.csv", CSV);
+    (void)put_text("elsewhere/far.csv", CSV);
+    assert_int_equal(mkdir(db_path("wc/rank_1"), 0700), 0);
+    assert_int_equal(symlink("../../elsewhere/far.csv", db_path("wc/rank_1/grad_unreduced_0-1.csv")), 0);
+    open_db(db_path("wc"), NULL, 1, false);
+    assert_true(reads("wc/rank_0/grad_unreduced_0-1.csv"));
+    assert_true(reads("wc/rank_0/actv_0-1.csv")); /* found, though not of the metric */
+    assert_true(reads("elsewhere/far.csv"));
+    assert_false(reads("wc/rank_0/p1.json"));
+    close_db();
+}
+
+static void outputs_over_dumps(void **state) {
+    (void)state;
+    (void)put_text("wd/step0/rank0/dump.json",
+                   "{\"data\": {\"Module.m.L.parameters_grad\": {\"weight\": [{\"dtype\": \"x\", \"Norm\": 1}]}}}");
+    (void)put_text("wd/step0/rank0/stack.json", "{}");
+    static const char *const root[] = {"wd", "wd/step0/rank0/dump.json"};
+    for (size_t i = 0; i < 2; i++) {
+        open_db(db_path(root[i]), NULL, 1, false);
+        assert_true(reads("wd/step0/rank0/dump.json"));
+        assert_true(reads("wd/step0/rank0/stack.json"));
+        assert_true(reads("wd/step0/rank0/construct.json")); /* it would be read the next time */
+        assert_false(reads("wd/step0/rank0/p1.json"));
+        assert_false(reads("wd/step0/construct.json"));
+        close_db();
+    }
+}
+
 static void metrics_by_name(void **state) {
     (void)state;
     const char *const found[] = {"actv", "parameters_grad", "grad_reduced", "grad_unreduced"};
@@ -170,6 +267,11 @@ int main(void) {
         cmocka_unit_test(a_mix_needs_a_word),
         cmocka_unit_test(nothing_to_read),
         cmocka_unit_test(links_that_go_round),
+        cmocka_unit_test(one_file_of_many_names),
+        cmocka_unit_test(a_web_of_links),
+        cmocka_unit_test(outputs_over_a_database),
+        cmocka_unit_test(outputs_over_csv_files),
+        cmocka_unit_test(outputs_over_dumps),
         cmocka_unit_test(metrics_by_name),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
