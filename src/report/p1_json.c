@@ -56,6 +56,12 @@ static void read_ranks(sr_rep_reading *in, const cJSON *o, sr_rep_final *f) {
     }
 }
 
+/* A key that is an optimizer step, in the range that JSON numbers have. */
+static bool read_step(const char *key, int64_t *out) {
+    const int64_t most = INT64_C(1) << 53;
+    return key != NULL && sr_parse_int(key, strlen(key), out) && *out >= -most && *out <= most;
+}
+
 static void read_finals(sr_rep_reading *in, const cJSON *root, sr_rep_p1 *p) {
     const cJSON *all = sr_rep_get(root, "target_rank_norms"), *o;
     if (all == NULL || cJSON_IsNull(all)) return;
@@ -66,7 +72,7 @@ static void read_finals(sr_rep_reading *in, const cJSON *root, sr_rep_p1 *p) {
         const cJSON *before = sr_rep_get(o, "previous");
         const char *target = sr_json_get_str(sr_rep_get(o, "target_name"));
         int64_t step;
-        if (o->string == NULL || !sr_parse_int(o->string, strlen(o->string), &step) || target == NULL) {
+        if (!read_step(o->string, &step) || target == NULL) {
             sr_rep_bad(in, "target_rank_norms", -1, "", "an object of optimizer steps with target_name and ranks");
             return;
         }

@@ -89,6 +89,7 @@ static void growth_evidence(sr_render *c, const sr_rep_p2 *p) {
     const sr_rep_transition *t = &p->transitions[p->turn];
     sr_rep_sub(c, SAY(c, T_P2_E_TURN, sr_rep_int(c, t->from), sr_rep_int(c, t->to), sr_rep_int(c, t->qualified), sr_rep_int(c, t->total),
                       sr_rep_percent(c, t->fraction), sr_rep_ratio(c, t->growth), sr_rep_name(c, t->target)));
+    if (t->shared) sr_rep_sub(c, sr_rep_word(c->lang, T_P2_E_SHARED));
 }
 
 static const char *device_evidence(sr_render *c, const sr_rep_p2 *p) {

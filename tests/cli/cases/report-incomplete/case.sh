@@ -1,5 +1,6 @@
 # What could not be compared is never called consistent, and too few anchors make the judgement incomplete.
 fork=testdata/cases/bwd_fork-L0
+# shellcheck disable=SC2016 # a backquote to look for
 rows() { spikeroot report "$@" | grep '^| \(前向\|反向\|forward\|backward\)\|判定不完整\|incomplete\|^- \*\*Phase\|`uncompared_layers`.*L[0-9]' | tr -s ' '; }
 awk '/^  "direction"/ { on = 1 } on && /"uncompared_layers": \[\]/ { sub(/\[\]/, "[2, 3, 4]"); on = 0 } 1' $fork/p3.json >open.json
 rows open.json

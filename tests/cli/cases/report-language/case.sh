@@ -8,6 +8,7 @@ for dir in testdata/cases/*/; do
     grep -q 'Problem' en.md || echo "$name: no Problem"
     # lead bytes of CJK characters and of full-width signs
     LC_ALL=C grep -n "[$(printf '\343-\351\357')]" en.md && echo "$name: Chinese in the English report"
+    # shellcheck disable=SC2016 # code spans
     awk "$fences" zh.md | sed 's/`[^`]*`//g' | LC_ALL=C grep -nE '(^|[^A-Za-z_])[a-z]+( [a-z]+){3,}' && echo "$name: an English sentence"
     grep -n '另有一条说明' zh.md && echo "$name: no translation"
     [ "$(grep -c '^|' zh.md)" = "$(grep -c '^|' en.md)" ] || echo "$name: other tables"
