@@ -41,8 +41,8 @@ sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err);
 sr_status sr_reader_details(sr_reader *r, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
                             sr_err *err);
 
-/* Is `path` a file that this reader reads, or one that it would take for a part of what it reads?  To be asked before an
- * output is written there.  Files are compared by device and inode, so that a link or another spelling counts.  These
+/* Is `path` a file that this reader reads, or one that it would take for a part of what it reads?  To be asked before
+ * an output is written there.  Files are compared by device and inode, so that a link or another spelling counts. These
  * are meant: a database with its -wal, -shm and -journal; all monitor CSV files found; the dump.json, construct.json
  * and stack.json of each dump; files beside the data also where they don't exist yet.  May be asked from sr_reader_open
  * on, also after a failed load.  Errors: SR_ENOMEM. */

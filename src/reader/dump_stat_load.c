@@ -19,8 +19,8 @@ typedef struct {
     sr_str key; /* of the current entry, escapes read */
     bool has_data;
     size_t n_nan_check, n_bare, n_unflushed; /* why there are no statistics */
-    size_t n_tensors, n_norms; /* all, and those with a norm */
-    size_t n_nan_taken;        /* whose norm is NaN because is_nan says so */
+    size_t n_tensors, n_norms;               /* all, and those with a norm */
+    size_t n_nan_taken;                      /* whose norm is NaN because is_nan says so */
     sr_err *err;
 } loader;
 
@@ -452,7 +452,8 @@ static void explain(loader *l) {
 static const char *what_lacks(const loader *l) {
     bool whole = l->opts->want == ~0u;
     if (whole ? l->d->n_statistics > l->n_nan_taken : l->n_norms > 0) return NULL;
-    if (l->n_nan_check > 0) return "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\"";
+    if (l->n_nan_check > 0)
+        return "task nan_check says only whether there is a NaN; dump with \"task\": \"statistics\"";
     if (l->n_unflushed > 0)
         return "the statistics were never written (tensor_stat_index): the job was killed; dump the step again";
     if (l->n_bare > 0)

@@ -170,8 +170,7 @@ static sr_status load_rank(void *ctx, size_t i, sr_err *err) {
     rank_job *r = &run->ranks[i];
     if (!csv_job_init(&r->job)) return sr_fail_mem(err);
     sr_status rc = SR_OK;
-    for (size_t k = r->first; k < r->last && rc == SR_OK; k++)
-        rc = csv_job_read(&r->job, &run->m->files.items[k], err);
+    for (size_t k = r->first; k < r->last && rc == SR_OK; k++) rc = csv_job_read(&r->job, &run->m->files.items[k], err);
     return rc == SR_OK ? csv_job_finish(&r->job, err) : rc;
 }
 
@@ -259,6 +258,12 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
 static sr_status check_loaded(const monitor_csv *m, const sr_dataset *ds, const csv_seen *s, const char *norm_missing,
                               sr_err *err) {
     if (!s->number && !s->nan && norm_missing != NULL) return sr_fail(err, SR_EINPUT, "%s", norm_missing);
+    for (size_t i = 0; s->rows == 0 && i < ds->warnings.n; i++) {
+        const sr_warning *w = &ds->warnings.items[i];
+        if (strcmp(w->code, "csv_no_header") == 0)
+            return sr_fail(err, SR_EINPUT, "%s: no row of metric %s can be read, %s: %s", m->path, m->metric, w->where,
+                           w->message);
+    }
     if (s->rows == 0)
         return sr_fail(err, SR_EINPUT,
                        "%s: no row of metric %s in the files found (%zu); were they cut off, or is the "

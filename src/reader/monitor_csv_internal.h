@@ -1,6 +1,6 @@
 /* The monitor CSV back-end: finding the files (monitor_csv_scan.c), their names and order (monitor_csv_name.c),
  * lines out of blocks (monitor_csv_lines.c), fields out of lines (monitor_csv_header.c), rows out of fields
- * (monitor_csv_parse.c), and the back-end that joins the ranks (monitor_csv.c). */
+ * (monitor_csv_parse.c) into a rank (monitor_csv_job.c), and the back-end that joins the ranks (monitor_csv.c). */
 #ifndef SR_MONITOR_CSV_INTERNAL_H
 #define SR_MONITOR_CSV_INTERNAL_H
 
@@ -62,9 +62,9 @@ typedef struct {
     int64_t stamp; /* of run_dir's name */
     int month;
     /* for the metric that csv_order was called with */
-    bool holds;    /* the file may hold it */
-    int64_t when;  /* of run_dir, for ordering */
-    uint32_t run;  /* counts the rank's run directories; a later run's rows count */
+    bool holds;   /* the file may hold it */
+    int64_t when; /* of run_dir, for ordering */
+    uint32_t run; /* counts the rank's run directories; a later run's rows count */
     /* learnt by a load */
     int64_t min_step, max_step; /* of the metric's rows; min > max: none */
     bool not_collected;         /* nan throughout although no nan was counted */
@@ -94,6 +94,7 @@ typedef struct {
     uint64_t left;  /* bytes of the file not read yet; the size is taken once, when the file is opened */
     size_t line_no; /* of the line returned last, from 1 */
     bool skipping;  /* inside a line over the limit */
+    bool lone_cr;   /* such a line has a CR in it */
     int os_errno;   /* of a read that failed */
 } csv_lines;
 
@@ -211,7 +212,7 @@ typedef struct {
     csv_seen seen;
     sr_warnings warnings;
     size_t n_skipped, n_superseded;
-    bool rank_assumed; /* nothing names the rank of a file that was read: then directories are no runs of one rank */
+    bool rank_assumed;  /* nothing names the rank of a file that was read: then directories are no runs of one rank */
     char *conflict;     /* then: "file:line: step" of the first cell that two directories have; NULL: none */
     char *norm_missing; /* "file: columns" of the first file without a norm column */
     /* scratch */

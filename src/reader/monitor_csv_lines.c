@@ -70,6 +70,7 @@ csv_line_kind csv_lines_next(csv_lines *l, const char **s, size_t *n) {
         }
         looked = l->len - l->pos;
         if (looked > CSV_MAX_LINE) { /* its rest is read and dropped */
+            l->lone_cr = l->lone_cr || memchr(l->buf + l->pos, '\r', looked) != NULL;
             l->skipping = true;
             l->pos = l->len;
             looked = 0;

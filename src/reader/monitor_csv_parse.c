@@ -21,6 +21,7 @@ typedef struct {
     csv_lines lines;
     csv_header h;
     bool have_header;
+    size_t header_line;
     int keep;                /* fields that are looked at */
     csv_field wanted, other; /* v2: scopes seen last that are, and are not, of the metric */
     bool suspicious;         /* only nan norms so far, and `nans` counts none */
@@ -28,43 +29,6 @@ typedef struct {
     int32_t last_micro;
     size_t replaced, replaced_line; /* cells, and the first line that did so */
 } reading;
-
-/* ---- the job ---- */
-
-bool csv_job_init(csv_job *j) {
-    j->seen.max1 = j->seen.max2 = -1;
-    j->seen.min1 = j->seen.min2 = INT32_MAX;
-    j->last_name = 0;
-    j->arena = sr_arena_new();
-    j->buf = malloc(CSV_BLOCK);
-    return j->arena != NULL && j->buf != NULL;
-}
-
-/* What is only needed while rows come in: of thousands of ranks only those being read have it. */
-static void free_scratch(csv_job *j) {
-    sr_arena_free(j->arena);
-    free(j->buf);
-    free(j->names.items);
-    free(j->name_bucket);
-    free(j->rows.items);
-    free(j->pending.items);
-    j->arena = NULL;
-    j->buf = NULL;
-    memset(&j->names, 0, sizeof j->names);
-    j->name_bucket = NULL;
-    j->n_name_buckets = 0;
-    memset(&j->rows, 0, sizeof j->rows);
-    memset(&j->pending, 0, sizeof j->pending);
-}
-
-void csv_job_fini(csv_job *j) {
-    free_scratch(j);
-    free(j->stats.items);
-    free(j->norm_missing);
-    free(j->conflict);
-    sr_warnings_fini(&j->warnings);
-    memset(j, 0, sizeof *j);
-}
 
 /* ---- what could not be read ---- */
 
@@ -377,6 +341,7 @@ static sr_status new_header(reading *r, const csv_header *h, const char *s, size
     csv_job *j = r->j;
     r->h = *h;
     r->have_header = true;
+    r->header_line = r->lines.line_no;
     int keep =
         max_of(max_of(max_of(h->name, h->step), max_of(h->vpp, h->micro)), max_of(max_of(h->scope, h->norm), h->nans));
     if (j->want_stats) keep = max_of(keep, max_of(max_of(h->min, h->max), h->mean));
@@ -464,12 +429,15 @@ static sr_status take_line(reading *r, const char *s, size_t n, bool cut, sr_err
     return take_row(r, f, s, n, cut, err);
 }
 
+#define LONE_CR "its lines end in CR alone; convert them: tr '\\r' '\\n' <old >new"
+
 /* The first line that is not blank must be a header that fits what the file is taken for. */
 static sr_status take_first(reading *r, const char *s, size_t n, bool *usable, sr_err *err) {
     csv_header h;
     *usable = true;
     if (!csv_first_line(s, n, &s, &n)) return SR_OK;
     *usable = false;
+    if (memchr(s, '\r', n) != NULL) return bad_file(r->j, r->f, err, "csv_no_header", LONE_CR);
     if (!csv_header_parse(s, n, &h))
         return bad_file(r->j, r->f, err, "csv_no_header",
                         "the first line is no header with the columns 'name' and 'step'");
@@ -491,6 +459,8 @@ static sr_status take_lines(reading *r, sr_err *err) {
         if (kind == CSV_END) break;
         if (kind == CSV_FAILED)
             return sr_fail_os(err, r->lines.os_errno, "%s:%zu: reading failed", r->f->path, r->lines.line_no + 1);
+        if (kind == CSV_LINE_LONG && !r->have_header && r->lines.lone_cr)
+            return bad_file(r->j, r->f, err, "csv_no_header", LONE_CR);
         if (kind == CSV_LINE_LONG) {
             if (r->have_header) r->j->seen.rows += r->h.scope < 0;
             rc = bad_row(r, err, "csv_row_too_long", "the line has more than %d bytes", (int)CSV_MAX_LINE);
@@ -498,8 +468,11 @@ static sr_status take_lines(reading *r, sr_err *err) {
             rc = r->have_header ? take_line(r, s, n, kind == CSV_LINE_CUT, err) : take_first(r, s, n, &usable, err);
         }
     }
-    if (rc == SR_OK && usable && !r->have_header) rc = bad_file(r->j, r->f, err, "csv_file_empty", "the file is empty");
-    return rc;
+    if (rc != SR_OK || !usable) return rc;
+    if (!r->have_header) return bad_file(r->j, r->f, err, "csv_file_empty", "the file is empty");
+    if (r->lines.line_no == r->header_line && r->j->limit == 0)
+        return bad_file(r->j, r->f, err, "csv_file_empty", "the file has a header and no rows");
+    return SR_OK;
 }
 
 /* What the whole file showed. */
@@ -540,69 +513,5 @@ sr_status csv_job_read(csv_job *j, csv_file *f, sr_err *err) {
     sr_status rc = take_lines(&r, err);
     if (rc == SR_OK) end_file(&r);
     csv_lines_close(&r.lines);
-    return rc;
-}
-
-/* ---- after the last file ---- */
-
-typedef struct {
-    int64_t step;
-    int32_t point;
-    csv_row_info info;
-    size_t row;
-} rank_row;
-
-static int by_step(const void *a, const void *b) {
-    const rank_row *x = a, *y = b;
-    if (x->step != y->step) return x->step < y->step ? -1 : 1;
-    return (x->point > y->point) - (x->point < y->point);
-}
-
-/* The rows of one step, in order: does a run have two micro steps in it, and which does only an earlier run have? */
-static void finish_step(csv_job *j, const rank_row *r, size_t n, size_t *dropped) {
-    uint32_t run = 0;
-    int32_t last = 0;
-    for (size_t i = 0; i < n; i++)
-        if (r[i].info.run >= run) {
-            run = r[i].info.run;
-            last = r[i].point;
-        }
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = 0; k < i && !j->seen.multi2; k++)
-            j->seen.multi2 = r[i].info.micro >= 0 && r[k].info.micro >= 0 && r[i].info.run == r[k].info.run;
-    for (size_t i = 0; i < n; i++)
-        if (r[i].info.run < run && r[i].point > last)
-            for (size_t c = 0; c < sr_sheet_columns(j->sheet); c++)
-                if (!sr_absent(sr_sheet_get(j->sheet, r[i].row, (int32_t)c))) {
-                    sr_sheet_clear(j->sheet, r[i].row, (int32_t)c);
-                    ++*dropped;
-                }
-}
-
-static sr_status drop_stale_rows(csv_job *j, sr_err *err) {
-    if (!j->points.micro || j->want_stats || j->rank_assumed || j->rows.n == 0) return SR_OK;
-    rank_row *r = sr_reallocarray(NULL, j->rows.n, sizeof *r);
-    if (r == NULL) return sr_fail_mem(err);
-    for (size_t i = 0; i < j->rows.n; i++) {
-        sr_point p = sr_sheet_point(j->sheet, i);
-        r[i] = (rank_row){p.step, p.micro_step, j->rows.items[i], i};
-    }
-    qsort(r, j->rows.n, sizeof *r, by_step);
-    size_t dropped = 0;
-    for (size_t i = 0, n; i < j->rows.n; i += n) {
-        for (n = 1; i + n < j->rows.n && r[i + n].step == r[i].step;) n++;
-        finish_step(j, r + i, n, &dropped);
-    }
-    free(r);
-    sr_warn(&j->warnings, "csv_rows_superseded", dropped, NULL,
-            "steps were recorded twice (a resumed run); the later run's rows replaced the earlier ones");
-    j->n_superseded += dropped;
-    return SR_OK;
-}
-
-sr_status csv_job_finish(csv_job *j, sr_err *err) {
-    sr_status rc = drop_stale_rows(j, err);
-    if (rc == SR_OK && j->warnings.failed) rc = sr_fail_mem(err);
-    free_scratch(j);
     return rc;
 }

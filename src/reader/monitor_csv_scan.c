@@ -24,7 +24,7 @@ typedef struct {
     csv_files *files;
     sr_warnings *w;
     sr_file_ids seen; /* all directories visited: a loop of symbolic links ends, and none is read twice */
-    char *block; /* CSV_BLOCK, for headers */
+    char *block;      /* CSV_BLOCK, for headers */
     bool strict;
 } walk;
 
@@ -78,6 +78,8 @@ static sniff_kind sniff(walk *k, const char *path, int *os_errno) {
         } else if (c == CSV_LINE_LONG) {
             kind = SNIFF_OTHER;
         } else if (csv_first_line(s, n, &s, &n)) {
+            const char *cr = memchr(s, '\r', n); /* the only line end there is: the load says so */
+            if (cr != NULL) n = (size_t)(cr - s);
             kind = !csv_header_parse(s, n, &h) ? SNIFF_OTHER : h.scope >= 0 ? SNIFF_V2 : SNIFF_V1;
         }
     }

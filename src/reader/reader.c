@@ -71,8 +71,9 @@ static kind kind_of(const char *head, size_t n) {
     if (n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) s += 3;
     while (s < end && is_any_of(*s, " \t\r\n")) s++;
     if (s < end && *s == '{') return KIND_DUMP;
-    const char *eol = s < end ? memchr(s, '\n', (size_t)(end - s)) : NULL;
-    return is_monitor_header(s, eol != NULL ? eol : end) ? KIND_CSV : KIND_OTHER;
+    const char *eol = s; /* a lone CR ends a line as well: the back-end says what is wrong with it */
+    while (eol < end && *eol != '\n' && *eol != '\r') eol++;
+    return is_monitor_header(s, eol) ? KIND_CSV : KIND_OTHER;
 }
 
 enum { HEAD = 4096 };
@@ -100,10 +101,10 @@ typedef struct {
         struct {
             char *path;
             int depth;
-        } *items;
+        } * items;
         size_t n, cap;
-    } dirs;               /* to be looked into, the nearest first: none is missed for a long way of links to it */
-    sr_file_ids seen;     /* directories, and databases: each counts once, whatever links lead to it */
+    } dirs;           /* to be looked into, the nearest first: none is missed for a long way of links to it */
+    sr_file_ids seen; /* directories, and databases: each counts once, whatever links lead to it */
     size_t entries, unreadable;
     bool failed;  /* memory ran out */
     int shortage; /* sr_is_shortage, at `path` */

@@ -61,8 +61,8 @@ extern const sr_backend sr_backend_trend_db, sr_backend_monitor_csv, sr_backend_
  * grad_reduced, then parameters_grad.  Returns its index. Errors: SR_EINPUT, -1: the message lists what was found. */
 long sr_choose_metric(const char *path, const char *wanted, const char *const *found, size_t n, sr_err *err);
 
-/* Does an errno say something about the process, the system or the disk, not about the one file?  Then leaving that file
- * out would be wrong. */
+/* Does an errno say something about the process, the system or the disk, not about the one file?  Then leaving that
+ * file out would be wrong. */
 bool sr_is_shortage(int os_errno);
 
 /* The error for a file that can't be opened or read: SR_EIO, with a remedy where there is one. */

@@ -131,8 +131,7 @@ static void test_numbers_out_of_range(void **state) {
     static const char *const why[] = {"column 'norm': negative: \"-1.5\"",
                                       "column 'step': no whole number from 0 to 2^53: \"9007199254740993\"",
                                       "column 'micro_step': no whole number from 0 to 2^24: \"16777217\""};
-    static const char *const row[] = {"0,w,1,0,-1.5", "0,w,9007199254740993,0,1.0",
-                                      "0,w,1,16777217,1.0"};
+    static const char *const row[] = {"0,w,1,0,-1.5", "0,w,9007199254740993,0,1.0", "0,w,1,16777217,1.0"};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char text[600], want[300];
         (void)snprintf(text, sizeof text, HM "0,w,0,0,-0.0" TAIL "%s" TAIL "0,w,9007199254740992,0,1.0" TAIL, row[i]);
@@ -165,16 +164,50 @@ static void test_one_micro_step_throughout(void **state) {
     sr_dataset_free(ds);
 }
 
+static void test_header_alone(void **state) {
+    (void)state;
+    put("rank_0/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    put("rank_0/grad_unreduced_1-1.csv", H1);
+    put("rank_1/grad_unreduced_0-0.csv", "");
+    sr_dataset *ds = load("");
+    assert_int_equal(ds->n_rows, 1);
+    warned(ds, "csv_file_empty", 2, "rank_0/grad_unreduced_1-1.csv");
+    sr_dataset_free(ds);
+    opts.strict = true;
+    refused("rank_0", SR_EINPUT, "rank_0/grad_unreduced_1-1.csv: the file has a header and no rows");
+    opts.strict = false;
+}
+
+static void test_lines_that_end_in_cr(void **state) {
+    (void)state;
+    static char text[200 * 1024]; /* also longer than a line may be */
+    for (size_t i = 0, n = 1; i < 2; i++, n = 5000) {
+        size_t len = (size_t)snprintf(text, sizeof text, "vpp_stage,name,step,norm\r");
+        for (size_t k = 0; k < n; k++) len += (size_t)snprintf(text + len, sizeof text - len, "0,w,%zu,1.0\r", k);
+        put("rank_0/grad_unreduced_0-0.csv", text);
+        put("alone.csv", text);
+        assert_null(load_path(in_root("rank_0"), NULL));
+        assert_non_null(strstr(last_err.text, "/rank_0/grad_unreduced_0-0.csv: files were left out; the first: its "
+                                              "lines end in CR alone; convert them: tr '\\r' '\\n' <old >new"));
+        assert_null(load_path(in_root("alone.csv"), NULL));
+        assert_non_null(strstr(last_err.text, "/alone.csv: files were left out; the first: its lines end in CR alone"));
+        assert_ptr_equal(sr_probe(in_root("alone.csv"), &last_err), &sr_backend_monitor_csv);
+    }
+    put("rank_1/grad_unreduced_0-0.csv", H1 "0,w,0,1.0" TAIL);
+    sr_dataset *ds = load("");
+    warned(ds, "csv_no_header", 1, "rank_0/grad_unreduced_0-0.csv");
+    assert_int_equal(ds->n_rows, 1);
+    sr_dataset_free(ds);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(test_out_of_descriptors),
-        T(test_strict_leaves_nothing_out),
-        T(test_directories_without_a_rank),
-        T(test_numbers_out_of_range),
-        T(test_one_micro_step_throughout),
-        T(test_files_of_other_metrics_say_nothing),
+        T(test_out_of_descriptors),         T(test_strict_leaves_nothing_out),
+        T(test_directories_without_a_rank), T(test_header_alone),
+        T(test_lines_that_end_in_cr),       T(test_numbers_out_of_range),
+        T(test_one_micro_step_throughout),  T(test_files_of_other_metrics_say_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

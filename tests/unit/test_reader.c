@@ -203,7 +203,7 @@ static void outputs_over_a_database(void **state) {
     assert_int_equal(symlink("trend.db", db_path("w/latest.db")), 0);
     assert_int_equal(symlink("w", db_path("w2")), 0);
     open_db(db_path("w/latest.db"), NULL, 1, false);
-    static const char *const in[] = {"w/trend.db", "w/latest.db", "w2/trend.db", "w/../w/./trend.db",
+    static const char *const in[] = {"w/trend.db",     "w/latest.db",     "w2/trend.db",       "w/../w/./trend.db",
                                      "w/trend.db-wal", "w2/trend.db-shm", "w/trend.db-journal"};
     static const char *const out[] = {"w/p1.json", "w/new.json", "trend.db-wal", "no/such/trend.db-wal",
                                       "w/latest.db-wal"};

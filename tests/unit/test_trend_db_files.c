@@ -374,11 +374,11 @@ static void files_by_msprobe(void **state) {
 /* Where no further connection can be opened, those that are open do. */
 static void few_descriptors(void **state) {
     (void)state;
-    const char *path = db_make("many.db", SCHEMA
-                               "INSERT INTO monitoring_metrics VALUES (1, 'grad_unreduced');"
-                               "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0);"
-                               "WITH RECURSIVE s(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 9999) "
-                               "INSERT INTO trend_data SELECT i / 2500, i % 2500, 1, 1, i / 3.0, -1, 1, 0.5, 0 FROM s;");
+    const char *path = db_make(
+        "many.db", SCHEMA "INSERT INTO monitoring_metrics VALUES (1, 'grad_unreduced');"
+                          "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0);"
+                          "WITH RECURSIVE s(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 9999) "
+                          "INSERT INTO trend_data SELECT i / 2500, i % 2500, 1, 1, i / 3.0, -1, 1, 0.5, 0 FROM s;");
     sr_dataset *all = must_load(path, NULL, 1);
     const sr_read_opts opts = {.threads = 64, .format = -1};
     sr_reader *r = NULL;
