@@ -163,6 +163,16 @@ static void print_summary(const sr_phase1_result *r) {
     }
 }
 
+/* Files are read under other names too (links): ask the reader, just before writing. */
+static sr_status check_written(const options *o, const sr_reader *reader, sr_err *err) {
+    bool reads = false;
+    if (strcmp(o->common.output, "-") == 0) return SR_OK;
+    sr_status st = sr_reader_reads(reader, o->common.output, &reads, err);
+    if (st == SR_OK && reads)
+        st = sr_fail(err, SR_EUSAGE, "-o %s: is a file that was just read, and inputs are never overwritten; name another file", o->common.output);
+    return st;
+}
+
 static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     sr_reader *reader = NULL;
     sr_dataset *ds = NULL;
@@ -172,6 +182,7 @@ static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     if (st == SR_OK) st = sr_phase1_run(ds, &o->analysis, &r, err);
     if (st == SR_OK) st = fetch_details(reader, ds, r, err);
     if (st == SR_OK && o->probe != NULL) st = add_probes(o->probe, r, err);
+    if (st == SR_OK) st = check_written(o, reader, err);
     if (st == SR_OK) {
         *found = 0; /* a ranking by size (dumps of one step) is no finding */
         for (size_t i = 0; i < r->n_anomalies; i++) *found += r->anomalies[i].trigger != SR_TRIGGER_DUMP_ABS_NORM;
