@@ -10,7 +10,8 @@
 
 static const char help[] =
     "usage: spikeroot report [options] p1.json [p2.json] [p3.json]\n\n"
-    "Renders what the phases found as markdown tables with problem, evidence, impact and advice. Give the files of one\n"
+    "Renders what the phases found as markdown tables with problem, evidence, impact and advice. Give the files of "
+    "one\n"
     "analysis, any of the three, in any order; - is standard input.\n\n"
     "  -o, --output FILE   write the report there (default: -, standard output)\n"
     "      --lang zh|en    language of the report (default: zh)\n"
@@ -73,7 +74,8 @@ static int parse(int argc, char **argv, options *o) {
         from_stdin += strcmp(o->inputs[i], "-") == 0;
     }
     if (o->n_inputs == 0) return sr_cli_usage("report", "no file named: give p1.json, p2.json, p3.json, any of them");
-    if (o->n_inputs > MOST) return sr_cli_usage("report", "'%s' is one too many: give one file of each phase", o->inputs[MOST]);
+    if (o->n_inputs > MOST)
+        return sr_cli_usage("report", "'%s' is one too many: give one file of each phase", o->inputs[MOST]);
     if (from_stdin > 1) return sr_cli_usage("report", "only one file can be standard input");
     return -1;
 }
@@ -88,8 +90,10 @@ static sr_status check_output(const options *o, const char *output, sr_err *err)
 /* Nor may a picture be an input, or the report. */
 static sr_status check_pictures(const options *o, const sr_plots *plots, sr_err *err) {
     for (int p = 0; p < SR_N_PLOTS; p++)
-        if (check_output(o, plots->path[p], NULL) != SR_OK || sr_cli_check_output(o->common.output, plots->path[p], NULL) != SR_OK)
-            return sr_fail(err, SR_EUSAGE, "--plots %s: the picture %s would overwrite an input or the report; name another directory",
+        if (check_output(o, plots->path[p], NULL) != SR_OK ||
+            sr_cli_check_output(o->common.output, plots->path[p], NULL) != SR_OK)
+            return sr_fail(err, SR_EUSAGE,
+                           "--plots %s: the picture %s would overwrite an input or the report; name another directory",
                            o->plots, plots->path[p]);
     return SR_OK;
 }

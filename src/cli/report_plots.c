@@ -33,7 +33,8 @@ sr_status sr_plots_name(sr_plots *p, const char *dir, sr_err *err) {
 static void add_url(sr_str *b, const char *s) {
     for (; *s != '\0'; s++) {
         unsigned char c = (unsigned char)*s;
-        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || strchr("/._-~", c) != NULL;
+        bool plain =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || strchr("/._-~", c) != NULL;
         if (plain)
             sr_str_addc(b, (char)c);
         else
@@ -86,7 +87,8 @@ static sr_status link_to(sr_plots *p, int i, const char *output, sr_err *err) {
 
 sr_status sr_plots_write(sr_plots *p, const sr_report *r, sr_lang lang, const char *output, sr_err *err) {
     sr_status st = SR_OK;
-    if (mkdir(p->dir, 0777) != 0 && errno != EEXIST) return sr_fail_os(err, errno, "%s: cannot make this directory", p->dir);
+    if (mkdir(p->dir, 0777) != 0 && errno != EEXIST)
+        return sr_fail_os(err, errno, "%s: cannot make this directory", p->dir);
     for (int i = 0; st == SR_OK && i < SR_N_PLOTS; i++) {
         sr_str svg = {0};
         st = sr_report_draw(r, (sr_plot)i, lang, &svg, err);

@@ -49,7 +49,11 @@ const char *sr_rep_join(sr_render *c, const char *a, const char *b) {
 /* The code point at s and its length; bytes that are no UTF-8 give U+FFFD, one at a time. */
 static uint32_t decode(const unsigned char *s, size_t *len) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    size_t n = s[0] < 0x80                   ? 1
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+               : (s[0] & 0xf0) == 0xe0       ? 3
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                             : 0;
     uint32_t v = n == 1 ? s[0] : n == 2 ? s[0] & 0x1fu : n == 3 ? s[0] & 0x0fu : s[0] & 0x07u;
     *len = 1;
     if (n == 0) return 0xfffd;
@@ -75,14 +79,16 @@ static bool between(uint32_t v, const uint32_t (*range)[2], size_t n) {
 }
 
 size_t sr_rep_width(const char *s) {
-    static const uint32_t wide[][2] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
-                                       {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
+    static const uint32_t wide[][2] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},
+                                       {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6},
                                        {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
     static const uint32_t none[][2] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}};
     size_t width = 0, len;
     for (const unsigned char *p = (const unsigned char *)s; *p != '\0'; p += len) {
         uint32_t v = decode(p, &len);
-        width += between(v, wide, sizeof wide / sizeof *wide) ? 2 : between(v, none, sizeof none / sizeof *none) ? 0 : 1;
+        width += between(v, wide, sizeof wide / sizeof *wide)   ? 2
+                 : between(v, none, sizeof none / sizeof *none) ? 0
+                                                                : 1;
     }
     return width;
 }

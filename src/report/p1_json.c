@@ -5,8 +5,10 @@
 #include "spikeroot/json.h"
 #include "spikeroot/num.h"
 
-#define F(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_p1, member)}
-#define A(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_anomaly, member)}
+#define F(key, kind, member)                                                                                           \
+    { key, SR_F_##kind, offsetof(sr_rep_p1, member) }
+#define A(key, kind, member)                                                                                           \
+    { key, SR_F_##kind, offsetof(sr_rep_anomaly, member) }
 
 static void read_context(sr_rep_reading *in, const cJSON *item, long index, sr_rep_context *c) {
     static const sr_rep_field fields[] = {{"first_step", SR_F_INT, offsetof(sr_rep_context, first_step)},
@@ -18,18 +20,28 @@ static void read_context(sr_rep_reading *in, const cJSON *item, long index, sr_r
     c->norms = items;
     size_t i = 0;
     cJSON_ArrayForEach(v, norms) {
-        if (!sr_json_get_num(v, &c->norms[i++])) sr_rep_bad(in, "anomalies", index, "context.norms", "an array of numbers");
+        if (!sr_json_get_num(v, &c->norms[i++]))
+            sr_rep_bad(in, "anomalies", index, "context.norms", "an array of numbers");
     }
     if (in->status == SR_OK && (c->at < 0 || (uint64_t)c->at >= c->n))
         sr_rep_bad(in, "anomalies", index, "context.at", "a place in context.norms");
 }
 
 static void read_anomalies(sr_rep_reading *in, const cJSON *root, sr_rep_p1 *p) {
-    static const sr_rep_field fields[] = {
-        A("rank", INT, rank),          A("step", INT, step),           A("micro_step", INT_OR_NONE, micro),
-        A("optimizer_step", INT, opt_step), A("duration", INT_OR_NONE, duration), A("hits", INT_OR_NONE, hits), A("vpp_stage", INT_OR_NONE, vpp), A("target_name", STR, target),
-        A("trigger", STR, trigger),    A("norm", NUM, norm),           A("delta", NUM, delta),
-        A("baseline_median", NUM, median), A("deviation_ratio", NUM, ratio), A("suspect_final_norm", NUM, final)};
+    static const sr_rep_field fields[] = {A("rank", INT, rank),
+                                          A("step", INT, step),
+                                          A("micro_step", INT_OR_NONE, micro),
+                                          A("optimizer_step", INT, opt_step),
+                                          A("duration", INT_OR_NONE, duration),
+                                          A("hits", INT_OR_NONE, hits),
+                                          A("vpp_stage", INT_OR_NONE, vpp),
+                                          A("target_name", STR, target),
+                                          A("trigger", STR, trigger),
+                                          A("norm", NUM, norm),
+                                          A("delta", NUM, delta),
+                                          A("baseline_median", NUM, median),
+                                          A("deviation_ratio", NUM, ratio),
+                                          A("suspect_final_norm", NUM, final)};
     void *items;
     const cJSON *list = sr_rep_array(in, root, "anomalies", sizeof *p->anomalies, &items, &p->n), *item;
     p->anomalies = items;

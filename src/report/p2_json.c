@@ -4,14 +4,21 @@
 #include "read_json.h"
 #include "spikeroot/json.h"
 
-#define T(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_transition, member)}
-#define C(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_candidate, member)}
+#define T(key, kind, member)                                                                                           \
+    { key, SR_F_##kind, offsetof(sr_rep_transition, member) }
+#define C(key, kind, member)                                                                                           \
+    { key, SR_F_##kind, offsetof(sr_rep_candidate, member) }
 
 static void read_transitions(sr_rep_reading *in, const cJSON *root, sr_rep_p2 *p) {
-    static const sr_rep_field fields[] = {T("from", INT, from), T("to", INT, to), T("qualified", INT, qualified),
-                                          T("total", INT, total), T("target_name", STR, target),
-                                          T("verdict", STR, verdict), T("growth_threshold", NUM, growth),
-                                          T("fraction", NUM, fraction), T("benchmark_fraction", NUM, benchmark_fraction),
+    static const sr_rep_field fields[] = {T("from", INT, from),
+                                          T("to", INT, to),
+                                          T("qualified", INT, qualified),
+                                          T("total", INT, total),
+                                          T("target_name", STR, target),
+                                          T("verdict", STR, verdict),
+                                          T("growth_threshold", NUM, growth),
+                                          T("fraction", NUM, fraction),
+                                          T("benchmark_fraction", NUM, benchmark_fraction),
                                           T("shared", BOOL, shared)};
     void *items;
     const cJSON *list = sr_rep_array(in, root, "transitions", sizeof *p->transitions, &items, &p->n_transitions), *item;
@@ -24,9 +31,15 @@ static void read_transitions(sr_rep_reading *in, const cJSON *root, sr_rep_p2 *p
 }
 
 static void read_candidates(sr_rep_reading *in, const cJSON *root, sr_rep_p2 *p) {
-    static const sr_rep_field fields[] = {C("opt_step", INT, opt_step), C("rank", INT, rank), C("micro_step", INT_OR_NONE, micro),
-                                          C("target_name", STR, target), C("verdict", STR, verdict), C("delta", NUM, delta),
-                                          C("norm", NUM, norm), C("benchmark_value", NUM, benchmark), C("ratio", NUM, ratio)};
+    static const sr_rep_field fields[] = {C("opt_step", INT, opt_step),
+                                          C("rank", INT, rank),
+                                          C("micro_step", INT_OR_NONE, micro),
+                                          C("target_name", STR, target),
+                                          C("verdict", STR, verdict),
+                                          C("delta", NUM, delta),
+                                          C("norm", NUM, norm),
+                                          C("benchmark_value", NUM, benchmark),
+                                          C("ratio", NUM, ratio)};
     void *items;
     const cJSON *list = sr_rep_array(in, root, "candidates", sizeof *p->candidates, &items, &p->n), *item;
     p->candidates = items;
@@ -38,14 +51,15 @@ static void read_candidates(sr_rep_reading *in, const cJSON *root, sr_rep_p2 *p)
 }
 
 static bool same_place(const sr_rep_candidate *a, const sr_rep_candidate *b) {
-    return a->opt_step == b->opt_step && a->rank == b->rank && a->micro == b->micro && strcmp(a->target, b->target) == 0;
+    return a->opt_step == b->opt_step && a->rank == b->rank && a->micro == b->micro &&
+           strcmp(a->target, b->target) == 0;
 }
 
 static void read_root(sr_rep_reading *in, const cJSON *root, sr_rep_p2 *p) {
-    static const sr_rep_field fields[] = {C("opt_step", INT, opt_step), C("rank", INT, rank), C("micro_step", INT_OR_NONE, micro),
-                                          C("step", INT_OR_NONE, step), C("target_name", STR, target),
-                                          C("trigger", STR_OR_NULL, trigger), C("delta", NUM, delta), C("norm", NUM, norm),
-                                          C("deviation_ratio", NUM, deviation)};
+    static const sr_rep_field fields[] = {
+        C("opt_step", INT, opt_step), C("rank", INT, rank),          C("micro_step", INT_OR_NONE, micro),
+        C("step", INT_OR_NONE, step), C("target_name", STR, target), C("trigger", STR_OR_NULL, trigger),
+        C("delta", NUM, delta),       C("norm", NUM, norm),          C("deviation_ratio", NUM, deviation)};
     const cJSON *o = sr_rep_get(root, "root_cause_coordinate");
     p->root_index = p->turn = SIZE_MAX;
     p->has_root = o != NULL && !cJSON_IsNull(o);

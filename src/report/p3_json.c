@@ -20,7 +20,8 @@ static sr_rep_places read_places(sr_rep_reading *in, const cJSON *o, const char 
         sr_rep_place *p = &l.items[i++];
         p->layer = SR_NONE;
         p->label = sr_json_get_str(item);
-        if (p->label == NULL && !sr_json_get_int(item, &p->layer)) sr_rep_bad(in, key, (long)i - 1, "", "a layer or its label");
+        if (p->label == NULL && !sr_json_get_int(item, &p->layer))
+            sr_rep_bad(in, key, (long)i - 1, "", "a layer or its label");
         if (name != NULL && sr_json_get_str(name) != NULL) p->label = sr_json_get_str(name);
         name = name != NULL ? name->next : NULL;
     }
@@ -30,18 +31,20 @@ static sr_rep_places read_places(sr_rep_reading *in, const cJSON *o, const char 
 static int64_t read_layer(sr_rep_reading *in, const cJSON *o, const char *where, const char *key) {
     int64_t v = SR_NONE;
     const cJSON *item = sr_rep_get(o, key);
-    if (item != NULL && !cJSON_IsNull(item) && !sr_json_get_int(item, &v)) sr_rep_bad(in, where, -1, key, "a layer or null");
+    if (item != NULL && !cJSON_IsNull(item) && !sr_json_get_int(item, &v))
+        sr_rep_bad(in, where, -1, key, "a layer or null");
     return v;
 }
 
 /* ---- anchors ---- */
 
-#define CELL(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_cell, member)}
+#define CELL(key, kind, member)                                                                                        \
+    { key, SR_F_##kind, offsetof(sr_rep_cell, member) }
 static const sr_rep_field cell_fields[SR_N_BOTH][4] = {
     {CELL("f_ab", NUM, ab), CELL("f_cd", NUM, cd), CELL("f_anomaly", NUM, anomaly), CELL("f_flag", BOOL, flag)},
     {CELL("b_ab", NUM, ab), CELL("b_cd", NUM, cd), CELL("b_anomaly", NUM, anomaly), CELL("b_flag", BOOL, flag)}};
-static const sr_rep_field group_fields[] = {CELL("A", NUM, group[0]), CELL("B", NUM, group[1]), CELL("C", NUM, group[2]),
-                                            CELL("D", NUM, group[3])};
+static const sr_rep_field group_fields[] = {CELL("A", NUM, group[0]), CELL("B", NUM, group[1]),
+                                            CELL("C", NUM, group[2]), CELL("D", NUM, group[3])};
 
 static void read_layer_row(sr_rep_reading *in, const cJSON *item, long index, sr_rep_layer *l) {
     static const sr_rep_field place[] = {{"layer", SR_F_INT_OR_NONE, offsetof(sr_rep_place, layer)},
@@ -52,7 +55,8 @@ static void read_layer_row(sr_rep_reading *in, const cJSON *item, long index, sr
         const cJSON *o = sr_rep_get(metrics, sr_report_metric[m]);
         for (int p = 0; p < SR_N_BOTH; p++) {
             sr_rep_read(in, o, "anchors.layers.metrics", index, cell_fields[p], 4, &l->cell[m][p]);
-            SR_REP_READ(in, sr_rep_get(o, pass_key[p]), "anchors.layers.metrics.fwd/bwd", index, group_fields, &l->cell[m][p]);
+            SR_REP_READ(in, sr_rep_get(o, pass_key[p]), "anchors.layers.metrics.fwd/bwd", index, group_fields,
+                        &l->cell[m][p]);
         }
     }
 }
@@ -73,21 +77,24 @@ static void read_anchor(sr_rep_reading *in, const cJSON *o, long index, sr_rep_a
     for (int p = 0; p < SR_N_BOTH; p++) {
         for (int m = 0; m < SR_N_METRICS; m++) {
             a->flagged[m][p] = read_places(in, sr_rep_get(flagged, sr_report_metric[m]), pass_key[p], NULL);
-            a->start[m][p] = read_layer(in, sr_rep_get(starts, sr_report_metric[m]), "anchors.conclusion.metric_starts", pass_key[p]);
+            a->start[m][p] = read_layer(in, sr_rep_get(starts, sr_report_metric[m]), "anchors.conclusion.metric_starts",
+                                        pass_key[p]);
         }
-        a->earliest[p] = read_layer(in, c, "anchors.conclusion", p == SR_PASS_FWD ? "earliest_fwd_divergence" : "earliest_bwd_divergence");
+        a->earliest[p] = read_layer(in, c, "anchors.conclusion",
+                                    p == SR_PASS_FWD ? "earliest_fwd_divergence" : "earliest_bwd_divergence");
         a->uncompared[p] = read_places(in, sr_rep_get(c, "uncompared_layers"), pass_key[p], NULL);
     }
 }
 
 /* ---- directions ---- */
 
-#define SPOT(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_spot, member)}
+#define SPOT(key, kind, member)                                                                                        \
+    { key, SR_F_##kind, offsetof(sr_rep_spot, member) }
 
 static sr_rep_spot read_spot(sr_rep_reading *in, const cJSON *item, const char *where) {
-    static const sr_rep_field fields[] = {SPOT("layer", INT_OR_NONE, place.layer), SPOT("layer_label", STR, place.label),
-                                          SPOT("anchor", STR_OR_NULL, anchor), SPOT("metric", STR, metric),
-                                          SPOT("value", NUM, value)};
+    static const sr_rep_field fields[] = {SPOT("layer", INT_OR_NONE, place.layer),
+                                          SPOT("layer_label", STR, place.label), SPOT("anchor", STR_OR_NULL, anchor),
+                                          SPOT("metric", STR, metric), SPOT("value", NUM, value)};
     sr_rep_spot s = {0};
     s.there = item != NULL && !cJSON_IsNull(item);
     if (s.there) SR_REP_READ(in, item, where, -1, fields, &s);
@@ -108,7 +115,8 @@ static void read_direction(sr_rep_reading *in, const cJSON *root, sr_rep_p3 *p) 
         d->layers = read_places(in, o, "layers", "layer_labels");
         d->uncompared = read_places(in, o, "uncompared_layers", "uncompared_labels");
         for (int m = 0; m < SR_N_METRICS; m++)
-            d->metric_start[m] = read_layer(in, sr_rep_get(o, "metric_starts"), "direction.metric_starts", sr_report_metric[m]);
+            d->metric_start[m] =
+                read_layer(in, sr_rep_get(o, "metric_starts"), "direction.metric_starts", sr_report_metric[m]);
     }
 }
 
@@ -129,18 +137,17 @@ static void read_convergence(sr_rep_reading *in, const cJSON *root, sr_rep_p3 *p
     list = sr_rep_array(in, c, "disagreement", sizeof *p->disagreement, &items, &p->n_disagreement);
     p->disagreement = items;
     i = 0;
-    cJSON_ArrayForEach(item, list) {
-        p->disagreement[i++] = read_spot(in, item, "convergence.disagreement");
-    }
+    cJSON_ArrayForEach(item, list) { p->disagreement[i++] = read_spot(in, item, "convergence.disagreement"); }
 }
 
 static void read_drilldown(sr_rep_reading *in, const cJSON *root, sr_rep_drilldown *d) {
-#define D(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_drilldown, member)}
+#define D(key, kind, member)                                                                                           \
+    { key, SR_F_##kind, offsetof(sr_rep_drilldown, member) }
     static const sr_rep_field own[] = {D("direction", STR, pass), D("layer_label", STR, label)};
     static const sr_rep_field origin[] = {D("key", STR, origin), D("module", STR_OR_NULL, module), D("io", STR, io),
                                           D("why", STR, why), D("call", INT, call)};
-    static const sr_rep_field largest[] = {D("key", STR, largest), D("io", STR, largest_io), D("metric", STR, largest_metric),
-                                           D("anomaly", NUM, largest_anomaly)};
+    static const sr_rep_field largest[] = {D("key", STR, largest), D("io", STR, largest_io),
+                                           D("metric", STR, largest_metric), D("anomaly", NUM, largest_anomaly)};
     static const sr_rep_field clean[] = {D("key", STR, last_clean)};
     const cJSON *o = sr_rep_get(root, "drilldown"), *at = sr_rep_get(o, "origin");
     d->there = o != NULL && !cJSON_IsNull(o);
@@ -155,7 +162,8 @@ static void read_drilldown(sr_rep_reading *in, const cJSON *root, sr_rep_drilldo
 }
 
 static void read_features(sr_rep_reading *in, const cJSON *root, sr_rep_p3 *p) {
-#define E(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_feature, member)}
+#define E(key, kind, member)                                                                                           \
+    { key, SR_F_##kind, offsetof(sr_rep_feature, member) }
     static const sr_rep_field fields[] = {E("pair", STR, pair), E("where", STR, where), E("a", STR_OR_NULL, a),
                                           E("b", STR_OR_NULL, b), E("verdict", STR, verdict)};
     void *items;
@@ -169,12 +177,14 @@ static void read_features(sr_rep_reading *in, const cJSON *root, sr_rep_p3 *p) {
 }
 
 sr_rep_p3 *sr_rep_read_p3(sr_rep_reading *in, const cJSON *root) {
-#define P(key, kind, member) {key, SR_F_##kind, offsetof(sr_rep_p3, member)}
+#define P(key, kind, member)                                                                                           \
+    { key, SR_F_##kind, offsetof(sr_rep_p3, member) }
     static const sr_rep_field own[] = {P("anchor_warning", STR_OR_NULL, anchor_warning)};
     static const sr_rep_field dirs[] = {P("A", STR, dir[0]), P("B", STR, dir[1]), P("C", STR_OR_NULL, dir[2]),
                                         P("D", STR_OR_NULL, dir[3])};
     static const sr_rep_field control[] = {P("mode", STR, control_mode), P("note", STR_OR_NULL, control_note),
-                                           P("control_warning", STR_OR_NULL, control_warning), P("median_cd", NUM, median_cd)};
+                                           P("control_warning", STR_OR_NULL, control_warning),
+                                           P("median_cd", NUM, median_cd)};
     sr_rep_p3 *p = sr_arena_calloc(in->arena, 1, sizeof *p);
     if (p == NULL) {
         in->status = sr_fail_mem(in->err);

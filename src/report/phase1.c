@@ -9,18 +9,23 @@ static void overview(sr_render *c, const sr_rep_p1 *p) {
     sr_rep_table t = {.columns = 2};
     const char *const head[] = {sr_rep_word(c->lang, T_COL_ITEM), sr_rep_word(c->lang, T_COL_VALUE)};
     sr_rep_table_row(c, &t, head);
-    const char *range = SAY(c, T_P1_RANGE, sr_rep_int(c, p->first), sr_rep_int(c, p->last), sr_rep_int(c, (int64_t)p->n_ranks));
+    const char *range =
+        SAY(c, T_P1_RANGE, sr_rep_int(c, p->first), sr_rep_int(c, p->last), sr_rep_int(c, (int64_t)p->n_ranks));
     const char *const row[][2] = {
-        {sr_rep_word(c->lang, T_COL_DATA), sr_rep_join(c, sr_rep_join(c, sr_rep_name(c, p->path), " / "), sr_rep_name(c, p->format))},
+        {sr_rep_word(c->lang, T_COL_DATA),
+         sr_rep_join(c, sr_rep_join(c, sr_rep_name(c, p->path), " / "), sr_rep_name(c, p->format))},
         {sr_rep_word(c->lang, T_COL_COUNT), sr_rep_int(c, p->targets)},
-        {sr_rep_word(c->lang, T_COL_STEPS), p->first == p->last ? SAY(c, T_P1_ONE_STEP, sr_rep_int(c, p->first), sr_rep_int(c, (int64_t)p->n_ranks)) : range},
+        {sr_rep_word(c->lang, T_COL_STEPS),
+         p->first == p->last ? SAY(c, T_P1_ONE_STEP, sr_rep_int(c, p->first), sr_rep_int(c, (int64_t)p->n_ranks))
+                             : range},
         {sr_rep_word(c->lang, T_COL_UNIT), sr_rep_name(c, p->unit)}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) sr_rep_table_row(c, &t, row[i]);
     sr_rep_table_write(c, &t);
 }
 
 static void candidates(sr_render *c, const sr_rep_p1 *p) {
-    static const sr_text head[] = {T_COL_OPT_STEP, T_COL_RANK, T_COL_TARGET, T_COL_MICRO, T_COL_DELTA, T_COL_DEVIATION, T_COL_FINAL};
+    static const sr_text head[] = {T_COL_OPT_STEP, T_COL_RANK,      T_COL_TARGET, T_COL_MICRO,
+                                   T_COL_DELTA,    T_COL_DEVIATION, T_COL_FINAL};
     enum { N = sizeof head / sizeof *head };
     sr_rep_table t = {.columns = N, .right = 0x7b};
     const char *cell[N];
@@ -30,8 +35,9 @@ static void candidates(sr_render *c, const sr_rep_p1 *p) {
         const sr_rep_anomaly *a = &p->anomalies[i];
         /* where each step is complete, its norm is the final one */
         double final = a->micro == SR_NONE && sr_absent(a->final) ? a->norm : a->final;
-        const char *const row[N] = {sr_rep_int(c, a->opt_step), sr_rep_int(c, a->rank), sr_rep_name(c, a->target),
-                                    sr_rep_int(c, a->micro), sr_rep_num(c, a->delta), sr_rep_ratio(c, a->ratio), sr_rep_num(c, final)};
+        const char *const row[N] = {sr_rep_int(c, a->opt_step), sr_rep_int(c, a->rank),  sr_rep_name(c, a->target),
+                                    sr_rep_int(c, a->micro),    sr_rep_num(c, a->delta), sr_rep_ratio(c, a->ratio),
+                                    sr_rep_num(c, final)};
         sr_rep_table_row(c, &t, row);
     }
     sr_rep_table_write(c, &t);
@@ -47,8 +53,9 @@ static void trends(sr_render *c, const sr_rep_p1 *p) {
     for (size_t i = 0; i < p->n; i++) {
         const sr_rep_anomaly *a = &p->anomalies[i];
         if (a->context.n == 0) continue;
-        const char *line = SAY(c, a->micro == SR_NONE ? T_TREND_LINE : T_TREND_LINE_MICRO, sr_rep_int(c, a->opt_step), sr_rep_int(c, a->rank),
-                               sr_rep_int(c, a->micro), sr_rep_sparkline(c, &a->context), sr_rep_raw(c, a->target));
+        const char *line = SAY(c, a->micro == SR_NONE ? T_TREND_LINE : T_TREND_LINE_MICRO, sr_rep_int(c, a->opt_step),
+                               sr_rep_int(c, a->rank), sr_rep_int(c, a->micro), sr_rep_sparkline(c, &a->context),
+                               sr_rep_raw(c, a->target));
         sr_str_addf(&c->out, "%s\n", line);
     }
     sr_str_add(&c->out, "```\n\n");
@@ -59,11 +66,12 @@ const char *sr_rep_phase1_problem(sr_render *c) {
     if (p->n == 0) return sr_rep_word(c->lang, T_P1_CLEAN);
     const sr_rep_anomaly *a = &p->anomalies[0];
     const char *norm = sr_rep_num(c, a->norm);
-    const char *how = is_ranking(a)              ? SAY(c, T_P1_RANKED, norm)
-                      : !isfinite(a->norm)       ? SAY(c, T_P1_NONFINITE, norm)
-                      : !sr_absent(a->ratio)     ? SAY(c, T_P1_DEVIATION, sr_rep_ratio(c, a->ratio))
-                                                 : SAY(c, T_P1_NORM, norm);
-    return SAY(c, is_ranking(a) ? T_P1_TOP : T_P1_FIRST, sr_rep_coordinate(c, a->opt_step, a->rank, a->micro, a->target), how);
+    const char *how = is_ranking(a)          ? SAY(c, T_P1_RANKED, norm)
+                      : !isfinite(a->norm)   ? SAY(c, T_P1_NONFINITE, norm)
+                      : !sr_absent(a->ratio) ? SAY(c, T_P1_DEVIATION, sr_rep_ratio(c, a->ratio))
+                                             : SAY(c, T_P1_NORM, norm);
+    return SAY(c, is_ranking(a) ? T_P1_TOP : T_P1_FIRST,
+               sr_rep_coordinate(c, a->opt_step, a->rank, a->micro, a->target), how);
 }
 
 static const char *granularity(sr_render *c, const sr_rep_p1 *p) {
@@ -79,15 +87,19 @@ static void evidence(sr_render *c, const sr_rep_p1 *p) {
     if (p->reset_boundary != SR_NONE) sr_rep_sub(c, SAY(c, T_P1_RESET, sr_rep_int(c, p->reset_boundary)));
     if (p->n == 0) return;
     const sr_rep_anomaly *a = &p->anomalies[0];
-    const char *numbers = SAY(c, T_P1_NUMBERS, sr_rep_num(c, a->norm), sr_rep_num(c, a->median), sr_rep_ratio(c, a->ratio), sr_rep_name(c, a->trigger));
+    const char *numbers = SAY(c, T_P1_NUMBERS, sr_rep_num(c, a->norm), sr_rep_num(c, a->median),
+                              sr_rep_ratio(c, a->ratio), sr_rep_name(c, a->trigger));
     if (a->duration > 1) numbers = sr_rep_join(c, numbers, SAY(c, T_P1_DURATION, sr_rep_int(c, a->duration)));
     sr_rep_sub(c, numbers);
     if (a->context.n > 0)
-        sr_rep_sub(c, SAY(c, T_P1_SERIES, sr_rep_int(c, a->context.first_step), sr_rep_name(c, sr_rep_sparkline(c, &a->context))));
-    if (a->hits != SR_NONE && a->hits > 1) sr_rep_sub(c, SAY(c, T_P1_HITS, sr_rep_int(c, a->hits), sr_rep_int(c, p->targets)));
+        sr_rep_sub(c, SAY(c, T_P1_SERIES, sr_rep_int(c, a->context.first_step),
+                          sr_rep_name(c, sr_rep_sparkline(c, &a->context))));
+    if (a->hits != SR_NONE && a->hits > 1)
+        sr_rep_sub(c, SAY(c, T_P1_HITS, sr_rep_int(c, a->hits), sr_rep_int(c, p->targets)));
     if (a->n_also > 0) sr_rep_sub(c, SAY(c, T_P1_ALSO, sr_rep_int(c, (int64_t)a->n_also)));
     const char *first = sr_rep_int(c, a->opt_step), *last = sr_rep_int(c, p->anomalies[p->n - 1].opt_step);
-    sr_rep_sub(c, SAY(c, strcmp(first, last) == 0 ? T_P1_SPAN_ONE : T_P1_SPAN, sr_rep_int(c, (int64_t)p->n), first, last));
+    sr_rep_sub(c,
+               SAY(c, strcmp(first, last) == 0 ? T_P1_SPAN_ONE : T_P1_SPAN, sr_rep_int(c, (int64_t)p->n), first, last));
 }
 
 static const char *metrics(sr_render *c, const sr_rep_p1 *p) {
@@ -110,16 +122,19 @@ void sr_rep_phase1(sr_render *c) {
     sr_rep_picture(c, SR_PLOT_NORMS, T_P1_PLOT);
     sr_rep_item(c, T_PROBLEM, sr_rep_phase1_problem(c));
     evidence(c, p);
-    sr_rep_item(c, T_IMPACT, p->n == 0                       ? sr_rep_word(c->lang, T_NOTHING)
-                             : is_ranking(&p->anomalies[0])  ? sr_rep_word(c->lang, T_P1_RANKING)
-                             : p->n == 1                     ? sr_rep_word(c->lang, T_P1_ONLY_ONE)
-                                                             : SAY(c, T_P1_ECHO, sr_rep_int(c, (int64_t)p->n - 1)));
-    sr_rep_item(c, T_ADVICE, p->n == 0 ? SAY(c, T_P1_CHECK, sr_rep_name(c, p->metric), metrics(c, p))
-                                       : sr_rep_word(c->lang, c->r->p2 != NULL ? T_P1_NEXT_BELOW : T_P1_NEXT));
+    sr_rep_item(c, T_IMPACT,
+                p->n == 0                      ? sr_rep_word(c->lang, T_NOTHING)
+                : is_ranking(&p->anomalies[0]) ? sr_rep_word(c->lang, T_P1_RANKING)
+                : p->n == 1                    ? sr_rep_word(c->lang, T_P1_ONLY_ONE)
+                                               : SAY(c, T_P1_ECHO, sr_rep_int(c, (int64_t)p->n - 1)));
+    sr_rep_item(c, T_ADVICE,
+                p->n == 0 ? SAY(c, T_P1_CHECK, sr_rep_name(c, p->metric), metrics(c, p))
+                          : sr_rep_word(c->lang, c->r->p2 != NULL ? T_P1_NEXT_BELOW : T_P1_NEXT));
     bool step_level = p->n > 0 && strcmp(p->unit, "optimizer_step") == 0;
     const char *more = p->skipped > 0 ? SAY(c, T_P1_SKIPPED, sr_rep_int(c, p->skipped)) : NULL;
     static const sr_rep_texts none = {NULL, 0};
-    if (step_level && more != NULL) more = sr_rep_join(c, sr_rep_join(c, more, sr_rep_word(c->lang, T_THEN)), sr_rep_word(c->lang, T_P1_NO_MICRO));
+    if (step_level && more != NULL)
+        more = sr_rep_join(c, sr_rep_join(c, more, sr_rep_word(c->lang, T_THEN)), sr_rep_word(c->lang, T_P1_NO_MICRO));
     if (step_level && more == NULL) more = sr_rep_word(c->lang, T_P1_NO_MICRO);
     sr_rep_missing(c, "p1.json", &none, &p->warnings, more);
 }

@@ -10,11 +10,11 @@ static bool is(const char *word, const char *other) { return word != NULL && str
 
 static const char *turn_verdict(sr_render *c, const sr_rep_p2 *p, size_t i) {
     const sr_rep_transition *t = &p->transitions[i];
-    const char *v = i == p->turn                          ? SAY(c, T_P2_ROOT_IN, sr_rep_int(c, t->from))
-                    : is(t->verdict, "root")              ? sr_rep_word(c->lang, T_P2_GREW)
-                    : is(t->verdict, "not_enough_ranks")  ? sr_rep_word(c->lang, T_P2_FEW_RANKS)
-                    : is(t->verdict, "none")              ? sr_rep_word(c->lang, T_P2_NO_TURN)
-                                                          : sr_rep_name(c, t->verdict);
+    const char *v = i == p->turn                         ? SAY(c, T_P2_ROOT_IN, sr_rep_int(c, t->from))
+                    : is(t->verdict, "root")             ? sr_rep_word(c->lang, T_P2_GREW)
+                    : is(t->verdict, "not_enough_ranks") ? sr_rep_word(c->lang, T_P2_FEW_RANKS)
+                    : is(t->verdict, "none")             ? sr_rep_word(c->lang, T_P2_NO_TURN)
+                                                         : sr_rep_name(c, t->verdict);
     return t->shared ? SAY(c, T_P2_SHARED_TOO, v) : v;
 }
 
@@ -36,11 +36,12 @@ static void transitions(sr_render *c, const sr_rep_p2 *p) {
             omitted++;
             continue;
         }
-        const char *const row[] = {SAY(c, T_P2_STEP_TO, sr_rep_int(c, x->from), sr_rep_int(c, x->to)), sr_rep_ratio(c, x->growth), grown(c, x),
-                                   turn_verdict(c, p, i)};
+        const char *const row[] = {SAY(c, T_P2_STEP_TO, sr_rep_int(c, x->from), sr_rep_int(c, x->to)),
+                                   sr_rep_ratio(c, x->growth), grown(c, x), turn_verdict(c, p, i)};
         sr_rep_table_row(c, &t, row);
     }
-    const char *const none[] = {"-", "-", "-", sr_rep_word(c->lang, p->n_transitions > 0 ? T_P2_NO_TURN : T_P2_NOT_MICRO)};
+    const char *const none[] = {"-", "-", "-",
+                                sr_rep_word(c->lang, p->n_transitions > 0 ? T_P2_NO_TURN : T_P2_NOT_MICRO)};
     if (t.n == t.columns) sr_rep_table_row(c, &t, none);
     sr_rep_table_write(c, &t);
     if (omitted > 0) sr_rep_line(c, SAY(c, T_P2_OMITTED, sr_rep_int(c, (int64_t)omitted)));
@@ -54,7 +55,8 @@ static const char *device_verdict(sr_render *c, const sr_rep_p2 *p, const char *
 }
 
 static void candidates(sr_render *c, const sr_rep_p2 *p) {
-    static const sr_text head[] = {T_COL_OPT_STEP, T_COL_RANK, T_COL_TARGET, T_COL_MICRO, T_COL_DELTA, T_COL_BENCHMARK, T_COL_RATIO, T_COL_VERDICT};
+    static const sr_text head[] = {T_COL_OPT_STEP, T_COL_RANK,      T_COL_TARGET, T_COL_MICRO,
+                                   T_COL_DELTA,    T_COL_BENCHMARK, T_COL_RATIO,  T_COL_VERDICT};
     enum { N = sizeof head / sizeof *head };
     sr_rep_table t = {.columns = N, .right = 0x7b};
     const char *cell[N];
@@ -65,8 +67,9 @@ static void candidates(sr_render *c, const sr_rep_p2 *p) {
         const sr_rep_candidate *x = &p->candidates[i];
         const char *verdict = device_verdict(c, p, x->verdict);
         if (i == p->root_index) verdict = SAY(c, T_P2_ROOT_MARK, verdict);
-        const char *const row[N] = {sr_rep_int(c, x->opt_step), sr_rep_int(c, x->rank), sr_rep_name(c, x->target), sr_rep_int(c, x->micro),
-                                    sr_rep_num(c, x->delta), sr_rep_num(c, x->benchmark), sr_rep_ratio(c, x->ratio), verdict};
+        const char *const row[N] = {
+            sr_rep_int(c, x->opt_step), sr_rep_int(c, x->rank),      sr_rep_name(c, x->target), sr_rep_int(c, x->micro),
+            sr_rep_num(c, x->delta),    sr_rep_num(c, x->benchmark), sr_rep_ratio(c, x->ratio), verdict};
         sr_rep_table_row(c, &t, row);
         by_norm = by_norm || (sr_absent(x->delta) && !sr_absent(x->benchmark));
     }
@@ -77,8 +80,8 @@ static void candidates(sr_render *c, const sr_rep_p2 *p) {
 const char *sr_rep_phase2_problem(sr_render *c) {
     const sr_rep_p2 *p = c->r->p2;
     if (!p->has_root) return sr_rep_word(c->lang, T_P2_CLEAN);
-    return SAY(c, T_P2_ROOT, sr_rep_coordinate(c, p->root.opt_step, p->root.rank, p->root.micro, p->root.target), sr_rep_num(c, p->root.norm),
-               sr_rep_num(c, p->root.delta), sr_rep_ratio(c, p->root.deviation));
+    return SAY(c, T_P2_ROOT, sr_rep_coordinate(c, p->root.opt_step, p->root.rank, p->root.micro, p->root.target),
+               sr_rep_num(c, p->root.norm), sr_rep_num(c, p->root.delta), sr_rep_ratio(c, p->root.deviation));
 }
 
 static void growth_evidence(sr_render *c, const sr_rep_p2 *p) {
@@ -87,8 +90,9 @@ static void growth_evidence(sr_render *c, const sr_rep_p2 *p) {
         return;
     }
     const sr_rep_transition *t = &p->transitions[p->turn];
-    sr_rep_sub(c, SAY(c, T_P2_E_TURN, sr_rep_int(c, t->from), sr_rep_int(c, t->to), sr_rep_int(c, t->qualified), sr_rep_int(c, t->total),
-                      sr_rep_percent(c, t->fraction), sr_rep_ratio(c, t->growth), sr_rep_name(c, t->target)));
+    sr_rep_sub(c, SAY(c, T_P2_E_TURN, sr_rep_int(c, t->from), sr_rep_int(c, t->to), sr_rep_int(c, t->qualified),
+                      sr_rep_int(c, t->total), sr_rep_percent(c, t->fraction), sr_rep_ratio(c, t->growth),
+                      sr_rep_name(c, t->target)));
     if (t->shared) sr_rep_sub(c, sr_rep_word(c->lang, T_P2_E_SHARED));
 }
 
@@ -104,7 +108,9 @@ static void evidence(sr_render *c, const sr_rep_p2 *p) {
     static const struct {
         const char *basis;
         sr_text text;
-    } why[] = {{"beyond_doubt", T_P2_BEYOND_DOUBT}, {"first_listed", T_P2_FIRST_LISTED}, {"largest_norm", T_P2_LARGEST_NORM},
+    } why[] = {{"beyond_doubt", T_P2_BEYOND_DOUBT},
+               {"first_listed", T_P2_FIRST_LISTED},
+               {"largest_norm", T_P2_LARGEST_NORM},
                {"user", T_P2_BY_USER}};
     size_t before = 0;
     if (!p->has_root) {
@@ -141,8 +147,9 @@ void sr_rep_phase2(sr_render *c) {
     evidence(c, p);
     sr_rep_item(c, T_IMPACT, p->has_root ? impact(c, p) : sr_rep_word(c->lang, T_NOTHING));
     int64_t step = p->root.step != SR_NONE ? p->root.step : p->root.opt_step;
-    sr_rep_item(c, T_ADVICE, !p->has_root         ? sr_rep_word(c->lang, T_P2_NOTHING_TO_DO)
-                             : c->r->p3 != NULL   ? sr_rep_word(c->lang, T_P2_NEXT_BELOW)
-                                                  : SAY(c, T_P2_NEXT, sr_rep_int(c, step), sr_rep_int(c, p->root.rank)));
+    sr_rep_item(c, T_ADVICE,
+                !p->has_root       ? sr_rep_word(c->lang, T_P2_NOTHING_TO_DO)
+                : c->r->p3 != NULL ? sr_rep_word(c->lang, T_P2_NEXT_BELOW)
+                                   : SAY(c, T_P2_NEXT, sr_rep_int(c, step), sr_rep_int(c, p->root.rank)));
     sr_rep_missing(c, "p2.json", &p->missing, &p->warnings, NULL);
 }

@@ -5,12 +5,14 @@
 
 static bool is(const char *word, const char *other) { return strcmp(word, other) == 0; }
 
-static const char *pass_word(sr_render *c, int pass) { return sr_rep_word(c->lang, pass == SR_PASS_FWD ? T_P3_FWD : T_P3_BWD); }
+static const char *pass_word(sr_render *c, int pass) {
+    return sr_rep_word(c->lang, pass == SR_PASS_FWD ? T_P3_FWD : T_P3_BWD);
+}
 
 /* A pass with uncompared layers is never called consistent, whatever the file says. */
 static const char *verdict(sr_render *c, const sr_rep_p3 *p, const sr_rep_direction *d) {
     bool diverged = is(d->verdict, "diverged"), open = d->uncompared.n > 0;
-    const char *v = sr_rep_word(c->lang, diverged                                 ? T_P3_DIVERGED
+    const char *v = sr_rep_word(c->lang, diverged                                ? T_P3_DIVERGED
                                          : is(d->verdict, "consistent") && !open ? T_P3_CONSISTENT
                                                                                  : T_P3_UNDETERMINED);
     if (open) v = SAY(c, T_P3_HAS_UNCOMPARED, v);
@@ -19,13 +21,15 @@ static const char *verdict(sr_render *c, const sr_rep_p3 *p, const sr_rep_direct
 
 static void directions(sr_render *c, const sr_rep_p3 *p) {
     sr_rep_table t = {.columns = 5};
-    const char *const head[] = {sr_rep_word(c->lang, T_COL_DIRECTION), sr_rep_word(c->lang, T_COL_VERDICT), sr_rep_word(c->lang, T_COL_START),
-                                sr_rep_word(c->lang, T_COL_PEAK), sr_rep_word(c->lang, T_COL_EVIDENCE)};
+    const char *const head[] = {sr_rep_word(c->lang, T_COL_DIRECTION), sr_rep_word(c->lang, T_COL_VERDICT),
+                                sr_rep_word(c->lang, T_COL_START), sr_rep_word(c->lang, T_COL_PEAK),
+                                sr_rep_word(c->lang, T_COL_EVIDENCE)};
     sr_rep_table_row(c, &t, head);
     for (int k = 0; k < SR_N_BOTH; k++) {
         const sr_rep_direction *d = &p->direction[k];
         const char *start = "-", *peak = "-";
-        if (d->start.there) start = SAY(c, k == SR_PASS_FWD ? T_P3_START_FWD : T_P3_START_BWD, sr_rep_place_name(c, d->start.place));
+        if (d->start.there)
+            start = SAY(c, k == SR_PASS_FWD ? T_P3_START_FWD : T_P3_START_BWD, sr_rep_place_name(c, d->start.place));
         if (d->peak.there) {
             sr_str b = {0};
             sr_str_addf(&b, "%s (%s)", sr_rep_place_name(c, d->peak.place), sr_rep_ratio(c, d->peak.value));
@@ -51,7 +55,8 @@ const char *sr_rep_phase3_problem(sr_render *c) {
     else
         text = b->there ? SAY(c, T_P3_UNKNOWN_BWD, sr_rep_place_name(c, b->place)) : sr_rep_word(c->lang, T_P3_UNKNOWN);
     if (p->anchor_warning == NULL) return text;
-    return sr_rep_join(c, sr_rep_join(c, text, c->lang == SR_LANG_EN ? " " : ""), sr_rep_word(c->lang, T_P3_INCOMPLETE_LABEL));
+    return sr_rep_join(c, sr_rep_join(c, text, c->lang == SR_LANG_EN ? " " : ""),
+                       sr_rep_word(c->lang, T_P3_INCOMPLETE_LABEL));
 }
 
 /* ---- evidence ---- */
@@ -60,8 +65,10 @@ static void pass_starts(sr_render *c, const sr_rep_p3 *p, int pass) {
     const sr_rep_direction *d = &p->direction[pass];
     sr_str b = {0};
     for (int m = 0; m < SR_N_METRICS; m++)
-        sr_str_addf(&b, "%s%s %s", m > 0 ? sr_rep_word(c->lang, T_AND) : "", sr_report_metric[m], sr_rep_layer_name(c, d->metric_start[m]));
-    sr_rep_sub(c, SAY(c, T_P3_PASS_STARTS, pass_word(c, pass), sr_rep_keep(c, &b), d->start.there ? sr_rep_place_name(c, d->start.place) : "-"));
+        sr_str_addf(&b, "%s%s %s", m > 0 ? sr_rep_word(c->lang, T_AND) : "", sr_report_metric[m],
+                    sr_rep_layer_name(c, d->metric_start[m]));
+    sr_rep_sub(c, SAY(c, T_P3_PASS_STARTS, pass_word(c, pass), sr_rep_keep(c, &b),
+                      d->start.there ? sr_rep_place_name(c, d->start.place) : "-"));
 }
 
 static void cross_check(sr_render *c, const sr_rep_p3 *p) {
@@ -70,11 +77,13 @@ static void cross_check(sr_render *c, const sr_rep_p3 *p) {
         const sr_rep_round *x = &p->rounds[i];
         if (i > 0) sr_str_add(&b, sr_rep_word(c->lang, T_THEN));
         sr_str_add(&b, x->from == NULL ? SAY(c, T_P3_ROUND_FIRST, sr_rep_plain(c, x->metric), sr_rep_name(c, x->to))
-                                       : SAY(c, T_P3_ROUND, sr_rep_plain(c, x->metric), sr_rep_name(c, x->from), sr_rep_name(c, x->to)));
+                                       : SAY(c, T_P3_ROUND, sr_rep_plain(c, x->metric), sr_rep_name(c, x->from),
+                                             sr_rep_name(c, x->to)));
     }
     const char *rounds = sr_rep_keep(c, &b);
     if (p->final.there)
-        sr_rep_sub(c, SAY(c, T_P3_CONVERGED, sr_rep_int(c, (int64_t)p->n_rounds), rounds, sr_rep_place_name(c, p->final.place)));
+        sr_rep_sub(c, SAY(c, T_P3_CONVERGED, sr_rep_int(c, (int64_t)p->n_rounds), rounds,
+                          sr_rep_place_name(c, p->final.place)));
     if (p->n_disagreement == 0) return;
     for (size_t i = 0; i < p->n_disagreement; i++)
         sr_str_addf(&b, "%s%s→%s", i > 0 ? sr_rep_word(c->lang, T_AND) : "", sr_rep_plain(c, p->disagreement[i].metric),
@@ -117,20 +126,20 @@ static void drilldown(sr_render *c, const sr_rep_drilldown *d) {
     sr_rep_sub(c, SAY(c, T_P3_ORIGIN, sr_rep_name(c, d->label), sr_rep_int(c, d->call), sr_rep_name(c, d->origin),
                       sr_rep_or_json(c, d->why, "p3.json", "drilldown.origin.why")));
     if (d->largest != NULL)
-        sr_rep_sub(c, SAY(c, T_P3_LARGEST, sr_rep_name(c, d->largest), sr_rep_name(c, d->largest_io), sr_rep_plain(c, d->largest_metric),
-                          sr_rep_ratio(c, d->largest_anomaly)));
+        sr_rep_sub(c, SAY(c, T_P3_LARGEST, sr_rep_name(c, d->largest), sr_rep_name(c, d->largest_io),
+                          sr_rep_plain(c, d->largest_metric), sr_rep_ratio(c, d->largest_anomaly)));
     if (frame != NULL) sr_rep_sub(c, SAY(c, T_P3_CODE, one_line(c, frame)));
 }
 
 static void features(sr_render *c, const sr_rep_p3 *p) {
     for (size_t i = 0; i < p->n_features; i++) {
         const sr_rep_feature *x = &p->features[i];
-        sr_text v = is(x->verdict, "same")                         ? T_P3_SAME
-                    : is(x->verdict, "differs_on_benchmark_too")   ? T_P3_BENCHMARK_TOO
-                    : is(x->verdict, "differs")                    ? T_P3_DIFFERS
-                                                                   : T_P3_NOT_KNOWN;
-        sr_rep_sub(c, SAY(c, T_P3_FEATURE, sr_rep_plain(c, x->pair), sr_rep_name(c, x->where), sr_rep_word(c->lang, v), sr_rep_name(c, x->a),
-                          sr_rep_name(c, x->b)));
+        sr_text v = is(x->verdict, "same")                       ? T_P3_SAME
+                    : is(x->verdict, "differs_on_benchmark_too") ? T_P3_BENCHMARK_TOO
+                    : is(x->verdict, "differs")                  ? T_P3_DIFFERS
+                                                                 : T_P3_NOT_KNOWN;
+        sr_rep_sub(c, SAY(c, T_P3_FEATURE, sr_rep_plain(c, x->pair), sr_rep_name(c, x->where), sr_rep_word(c->lang, v),
+                          sr_rep_name(c, x->a), sr_rep_name(c, x->b)));
     }
 }
 
@@ -151,7 +160,8 @@ static void advice(sr_render *c, const sr_rep_p3 *p) {
     sr_rep_item(c, T_ADVICE, NULL);
     if (p->drilldown.there) {
         if (is(p->p0, "undetermined")) sr_rep_sub(c, sr_rep_word(c->lang, T_P3_FWD_FIRST));
-        sr_rep_sub(c, SAY(c, T_P3_TRACE, pass_word(c, is(p->drilldown.pass, "fwd") ? SR_PASS_FWD : SR_PASS_BWD), sr_rep_name(c, p->drilldown.origin)));
+        sr_rep_sub(c, SAY(c, T_P3_TRACE, pass_word(c, is(p->drilldown.pass, "fwd") ? SR_PASS_FWD : SR_PASS_BWD),
+                          sr_rep_name(c, p->drilldown.origin)));
         sr_rep_sub(c, sr_rep_word(c->lang, T_P3_DUMP_TENSORS));
     } else {
         sr_rep_sub(c, sr_rep_word(c->lang, is(p->p0, "none") ? T_P3_CHECK_PLACE : T_P3_SUPPLY));
@@ -162,16 +172,18 @@ void sr_rep_phase3(sr_render *c) {
     const sr_rep_p3 *p = c->r->p3;
     bool diverged = p->direction[SR_PASS_FWD].layers.n + p->direction[SR_PASS_BWD].layers.n > 0;
     sr_rep_heading(c, 2, sr_rep_word(c->lang, T_P3_HEAD));
-    sr_rep_line(c, SAY(c, T_P3_GROUPS, sr_rep_name(c, p->dir[0]), sr_rep_name(c, p->dir[1]), sr_rep_name(c, p->dir[2]), sr_rep_name(c, p->dir[3])));
+    sr_rep_line(c, SAY(c, T_P3_GROUPS, sr_rep_name(c, p->dir[0]), sr_rep_name(c, p->dir[1]), sr_rep_name(c, p->dir[2]),
+                       sr_rep_name(c, p->dir[3])));
     sr_rep_phase3_tables(c);
     sr_rep_picture(c, SR_PLOT_LAYERS, T_P3_PLOT);
     sr_str_addf(&c->out, "### %s\n", sr_rep_word(c->lang, T_P3_TABLE2));
     directions(c, p);
     sr_rep_item(c, T_PROBLEM, sr_rep_phase3_problem(c));
     evidence(c, p);
-    sr_rep_item(c, T_IMPACT, diverged ? SAY(c, T_P3_IMPACT, sr_rep_int(c, (int64_t)p->direction[SR_PASS_FWD].layers.n),
-                                            sr_rep_int(c, (int64_t)p->direction[SR_PASS_BWD].layers.n))
-                                      : sr_rep_word(c->lang, is(p->p0, "none") ? T_NOTHING : T_P3_UNKNOWN));
+    sr_rep_item(c, T_IMPACT,
+                diverged ? SAY(c, T_P3_IMPACT, sr_rep_int(c, (int64_t)p->direction[SR_PASS_FWD].layers.n),
+                               sr_rep_int(c, (int64_t)p->direction[SR_PASS_BWD].layers.n))
+                         : sr_rep_word(c->lang, is(p->p0, "none") ? T_NOTHING : T_P3_UNKNOWN));
     advice(c, p);
     sr_rep_missing(c, "p3.json", &p->missing, &p->warnings, NULL);
 }

@@ -46,17 +46,22 @@ static void says(sr_render *c, const sr_rep_anchor *a) {
     sr_str starts = {0};
     for (int m = 0; m < SR_N_METRICS; m++) {
         if (m > 0) sr_str_add(&starts, sr_rep_word(c->lang, T_THEN));
-        sr_str_add(&starts, SAY(c, T_P3_START_OF, sr_report_metric[m], sr_rep_layer_name(c, a->start[m][SR_PASS_FWD]), sr_rep_layer_name(c, a->start[m][SR_PASS_BWD])));
+        sr_str_add(&starts, SAY(c, T_P3_START_OF, sr_report_metric[m], sr_rep_layer_name(c, a->start[m][SR_PASS_FWD]),
+                                sr_rep_layer_name(c, a->start[m][SR_PASS_BWD])));
     }
     for (int m = 0; m < SR_NORM; m++) {
         const sr_rep_places *f = &a->flagged[m][SR_PASS_FWD], *b = &a->flagged[m][SR_PASS_BWD];
         if (f->n + b->n == 0) continue;
-        sr_str_addf(&c->out, "- %s\n", SAY(c, T_P3_NOTE, sr_report_metric[m], sr_rep_places_text(c, *f), sr_rep_places_text(c, *b)));
+        sr_str_addf(&c->out, "- %s\n",
+                    SAY(c, T_P3_NOTE, sr_report_metric[m], sr_rep_places_text(c, *f), sr_rep_places_text(c, *b)));
     }
     sr_str_addf(&c->out, "- %s\n", SAY(c, T_P3_STARTS, sr_rep_keep(c, &starts)));
-    sr_str_addf(&c->out, "- %s\n", SAY(c, T_P3_EARLIEST, sr_rep_layer_name(c, a->earliest[SR_PASS_FWD]), sr_rep_layer_name(c, a->earliest[SR_PASS_BWD])));
-    sr_str_addf(&c->out, "- %s\n\n", SAY(c, T_P3_UNCOMPARED, sr_rep_places_text(c, a->uncompared[SR_PASS_FWD]),
-                                        sr_rep_places_text(c, a->uncompared[SR_PASS_BWD])));
+    sr_str_addf(&c->out, "- %s\n",
+                SAY(c, T_P3_EARLIEST, sr_rep_layer_name(c, a->earliest[SR_PASS_FWD]),
+                    sr_rep_layer_name(c, a->earliest[SR_PASS_BWD])));
+    sr_str_addf(&c->out, "- %s\n\n",
+                SAY(c, T_P3_UNCOMPARED, sr_rep_places_text(c, a->uncompared[SR_PASS_FWD]),
+                    sr_rep_places_text(c, a->uncompared[SR_PASS_BWD])));
 }
 
 void sr_rep_phase3_tables(sr_render *c) {

@@ -3,7 +3,9 @@
 
 #include "report_internal.h"
 
-const char *sr_rep_layer_name(sr_render *c, int64_t layer) { return layer == SR_NONE ? "-" : sr_rep_join(c, "L", sr_rep_int(c, layer)); }
+const char *sr_rep_layer_name(sr_render *c, int64_t layer) {
+    return layer == SR_NONE ? "-" : sr_rep_join(c, "L", sr_rep_int(c, layer));
+}
 
 /* With more than one stack of layers a number alone does not say which. */
 static bool by_label(const sr_render *c, sr_rep_place p) {

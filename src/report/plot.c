@@ -4,6 +4,7 @@
 #include <string.h>
 
 /* k0: the first anomaly's rank; k1 to k6: others; h0 to h5: distance from 1, hn: not finite. */
+/* clang-format off */
 static const char style[] =
     "<style>"
     "text{fill:#1f2328;font:12px system-ui,'Noto Sans CJK SC','PingFang SC','Microsoft YaHei',sans-serif}"
@@ -21,10 +22,15 @@ static const char style[] =
     ".h0{fill:#1c2128}.h1{fill:#4d3515}.h2{fill:#7d5212}.h3{fill:#bb6a1f}.h4{fill:#f0663c}.h5{fill:#ffb3a3}.hn{fill:#bc8cff}"
     ".none,.hatch{stroke:#57606a}.flag{stroke:#e6edf3}.on{fill:#0d1117}"
     "}</style>";
+/* clang-format on */
 
 static void add_escaped(sr_str *b, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        const char *e = s[i] == '&' ? "&amp;" : s[i] == '<' ? "&lt;" : s[i] == '>' ? "&gt;" : s[i] == '"' ? "&quot;" : NULL;
+        const char *e = s[i] == '&'   ? "&amp;"
+                        : s[i] == '<' ? "&lt;"
+                        : s[i] == '>' ? "&gt;"
+                        : s[i] == '"' ? "&quot;"
+                                      : NULL;
         if (e != NULL)
             sr_str_add(b, e);
         else
@@ -33,12 +39,15 @@ static void add_escaped(sr_str *b, const char *s, size_t n) {
 }
 
 void sr_rep_svg_open(sr_render *c, int width, int height, const char *title) {
-    sr_str_addf(&c->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
+    sr_str_addf(&c->out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+                "role=\"img\">\n<title>",
                 width, height, width, height);
     const char *t = sr_rep_raw(c, title);
     add_escaped(&c->out, t, strlen(t));
     sr_str_addf(&c->out, "</title>\n%s\n", style);
-    sr_str_add(&c->out, "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+    sr_str_add(&c->out, "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+                        "patternTransform=\"rotate(45)\">"
                         "<path class=\"hatch\" d=\"M0 0V6\"/></pattern></defs>\n");
     sr_str_addf(&c->out, "<rect class=\"bg\" width=\"%d\" height=\"%d\"/>\n", width, height);
 }

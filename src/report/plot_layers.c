@@ -56,11 +56,11 @@ static void cells(sr_render *c, const strip *s, double top, int metric, int pass
     sr_rep_svg_text(c, LEFT - 8, y + 15, "small end", sr_report_metric[metric], 8);
     for (size_t i = 0; i < s->base->n; i++) {
         sr_rep_cell x = widest(p, s, i, metric, pass);
-        sr_str_addf(&c->out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n", heat(x.anomaly), x_of(s, i), y,
-                    s->cell - gap, ROW - 2);
+        sr_str_addf(&c->out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
+                    heat(x.anomaly), x_of(s, i), y, s->cell - gap, ROW - 2);
         if (x.flag)
-            sr_str_addf(&c->out, "<rect class=\"flag\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n", x_of(s, i) + 0.8, y + 0.8,
-                        s->cell - gap - 1.6, ROW - 4);
+            sr_str_addf(&c->out, "<rect class=\"flag\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
+                        x_of(s, i) + 0.8, y + 0.8, s->cell - gap - 1.6, ROW - 4);
         if (!isfinite(x.anomaly) && !sr_absent(x.anomaly) && s->cell >= 26)
             sr_rep_svg_text(c, x_of(s, i) + (s->cell - gap) / 2, y + 14, "small mid on", sr_rep_num(c, x.anomaly), 4);
     }
@@ -78,13 +78,16 @@ static void start(sr_render *c, const strip *s, double top, const sr_rep_directi
     size_t column = column_of(s, d->start.place.label);
     bool inside = column < s->base->n;
     sr_str text = {0};
-    sr_str_addf(&text, "%s (%s)", inside && d->start.place.layer != SR_NONE ? sr_rep_layer_name(c, d->start.place.layer) : d->start.place.label,
+    sr_str_addf(&text, "%s (%s)",
+                inside && d->start.place.layer != SR_NONE ? sr_rep_layer_name(c, d->start.place.layer)
+                                                          : d->start.place.label,
                 d->start.metric);
     const char *words = SAY(c, T_PLOT_START, sr_rep_keep(c, &text));
     double x = inside ? x_of(s, column) + s->cell / 2 : LEFT;
     if (inside) sr_str_addf(&c->out, "<path class=\"marktext\" d=\"M%.1f %.1fl-5 -8h10z\"/>\n", x, top - 3);
     bool right = x > s->width - 180;
-    sr_rep_svg_text(c, inside ? x + (right ? -9 : 9) : x, top - 4, right ? "small marktext end" : "small marktext", words, 80);
+    sr_rep_svg_text(c, inside ? x + (right ? -9 : 9) : x, top - 4, right ? "small marktext end" : "small marktext",
+                    words, 80);
 }
 
 static void axis(sr_render *c, const strip *s, double top, const sr_rep_direction *d) {
@@ -94,10 +97,12 @@ static void axis(sr_render *c, const strip *s, double top, const sr_rep_directio
     for (size_t i = 0; i < d->uncompared.n; i++) {
         size_t column = d->uncompared.items[i].label != NULL ? column_of(s, d->uncompared.items[i].label) : s->base->n;
         if (column < s->base->n)
-            sr_str_addf(&c->out, "<path class=\"axis\" stroke-width=\"3\" d=\"M%.1f %.1fh%.1f\"/>\n", x_of(s, column), y + 2, s->cell - 2);
+            sr_str_addf(&c->out, "<path class=\"axis\" stroke-width=\"3\" d=\"M%.1f %.1fh%.1f\"/>\n", x_of(s, column),
+                        y + 2, s->cell - 2);
     }
     for (size_t i = 0; i < s->base->n; i += every)
-        sr_rep_svg_text(c, x_of(s, i) + s->cell / 2 - 1, y + 18, "small dim mid", sr_rep_layer_name(c, s->base->layers[i].place.layer), 8);
+        sr_rep_svg_text(c, x_of(s, i) + s->cell / 2 - 1, y + 18, "small dim mid",
+                        sr_rep_layer_name(c, s->base->layers[i].place.layer), 8);
 }
 
 static void legend(sr_render *c, double y) {

@@ -14,8 +14,8 @@ typedef struct {
 typedef struct {
     line *items;
     size_t n, cap;
-    size_t points, at;  /* points on the x axis; where the anomaly is */
-    double low, high;   /* of the finite values */
+    size_t points, at; /* points on the x axis; where the anomaly is */
+    double low, high;  /* of the finite values */
     bool log;
 } panel;
 
@@ -41,7 +41,8 @@ static bool dense(const sr_rep_anomaly *a) { return a->step - a->context.first_s
 static bool offset(const sr_rep_anomaly *a, const sr_rep_anomaly *x, int64_t *out) {
     *out = 0;
     if (a->step == x->step && a->micro == x->micro && a->context.at == x->context.at) return true;
-    if (a->context.first_step == x->context.first_step && a->context.n == x->context.n && (a->micro == SR_NONE || a->context.n < POINTS))
+    if (a->context.first_step == x->context.first_step && a->context.n == x->context.n &&
+        (a->micro == SR_NONE || a->context.n < POINTS))
         return true;
     if (a->micro != SR_NONE || !dense(a) || !dense(x)) return false;
     *out = x->context.first_step - a->context.first_step;
@@ -54,7 +55,8 @@ static void collect_series(sr_render *c, const sr_rep_p1 *p1, const sr_rep_anoma
     for (size_t i = 0; i < p1->n; i++) {
         const sr_rep_anomaly *x = &p1->anomalies[i];
         int64_t shift;
-        if (x->context.n == 0 || x->vpp != a->vpp || strcmp(x->target, a->target) != 0 || !offset(a, x, &shift)) continue;
+        if (x->context.n == 0 || x->vpp != a->vpp || strcmp(x->target, a->target) != 0 || !offset(a, x, &shift))
+            continue;
         line *l = line_of(c, p, x->rank);
         for (size_t k = 0; l != NULL && k < x->context.n; k++) {
             int64_t at = shift + (int64_t)k;
@@ -158,7 +160,9 @@ static void draw_line(sr_render *c, const panel *p, double top, size_t index) {
     for (size_t k = 0; k < p->points; k++) {
         double v = l->y[k], x = x_of(p, k), y = top + 8;
         bool alone = isfinite(v) && !(k > 0 && isfinite(l->y[k - 1])) && !(k + 1 < p->points && isfinite(l->y[k + 1]));
-        if (alone) sr_str_addf(&c->out, "<circle class=\"line k%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>\n", colour, x, y_of(p, top, v));
+        if (alone)
+            sr_str_addf(&c->out, "<circle class=\"line k%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>\n", colour, x,
+                        y_of(p, top, v));
         if (sr_absent(v) || isfinite(v)) continue;
         sr_str_addf(&c->out, "<path class=\"line k%zu\" d=\"M%.1f %.1fl6 6m0 -6l-6 6\"/>\n", colour, x - 3, y - 3);
     }
@@ -170,20 +174,24 @@ static void draw_mark(sr_render *c, const panel *p, double top) {
     sr_str_addf(&c->out, "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\" stroke-width=\"1.6\"/>\n", x, y);
     bool right = x > WIDTH / 2.0;
     if (!isfinite(v) && !sr_absent(v))
-        sr_rep_svg_text(c, x + (right ? -10 : 10), top + 12, right ? "small marktext end" : "small marktext", sr_rep_num(c, v), 8);
+        sr_rep_svg_text(c, x + (right ? -10 : 10), top + 12, right ? "small marktext end" : "small marktext",
+                        sr_rep_num(c, v), 8);
 }
 
 static void legend(sr_render *c, const panel *p, double y) {
     double x = LEFT;
     size_t shown = p->n > 1 + COLOURS ? 1 : p->n;
     for (size_t i = 0; i < shown; i++, x += 84) {
-        sr_str_addf(&c->out, "<path class=\"line k%zu%s\" d=\"M%.1f %.1fh18\"/>\n", i, i == 0 ? " first" : "", x, y - 4);
+        sr_str_addf(&c->out, "<path class=\"line k%zu%s\" d=\"M%.1f %.1fh18\"/>\n", i, i == 0 ? " first" : "", x,
+                    y - 4);
         sr_rep_svg_text(c, x + 24, y, "small", SAY(c, T_PLOT_RANK, sr_rep_int(c, p->items[i].rank)), 20);
     }
-    if (shown < p->n) sr_rep_svg_text(c, x, y, "small dim", SAY(c, T_PLOT_OTHERS, sr_rep_int(c, (int64_t)(p->n - shown))), 40);
+    if (shown < p->n)
+        sr_rep_svg_text(c, x, y, "small dim", SAY(c, T_PLOT_OTHERS, sr_rep_int(c, (int64_t)(p->n - shown))), 40);
 }
 
-static void draw_panel(sr_render *c, panel *p, double top, const char *head, const char *first, const char *at, const char *last) {
+static void draw_panel(sr_render *c, panel *p, double top, const char *head, const char *first, const char *at,
+                       const char *last) {
     scale(p);
     sr_rep_svg_text(c, LEFT, top - 26, "head", head, 200);
     legend(c, p, top - 8);
@@ -193,7 +201,7 @@ static void draw_panel(sr_render *c, panel *p, double top, const char *head, con
     double x = x_of(p, p->at), y = top + PLOT + 16;
     if (x > LEFT + 90) sr_rep_svg_text(c, LEFT + 12, y, "small dim", first, 40);
     if (last != NULL && x < WIDTH - RIGHT - 150) sr_rep_svg_text(c, WIDTH - RIGHT - 12, y, "small dim end", last, 40);
-    bool left = x < LEFT + 110, right = x > WIDTH - RIGHT - 130;
+    bool left = x<LEFT + 110, right = x> WIDTH - RIGHT - 130;
     sr_rep_svg_text(c, x, y, left ? "small marktext" : right ? "small marktext end" : "small marktext mid", at, 60);
 }
 
@@ -210,11 +218,14 @@ void sr_rep_plot_norms(sr_render *c) {
         sr_rep_svg_open(c, WIDTH, height, sr_rep_word(c->lang, T_PLOT_NORMS));
         sr_rep_svg_text(c, LEFT, 16, "dim", a->target, 100);
         const char *step = sr_rep_int(c, a->step), *rank = sr_rep_int(c, a->rank);
-        const char *mark = a->micro == SR_NONE ? SAY(c, T_PLOT_FIRST, rank, step) : SAY(c, T_PLOT_FIRST_MICRO, rank, step, sr_rep_int(c, a->micro));
-        draw_panel(c, &series, HEAD, sr_rep_word(c->lang, T_PLOT_NORMS), SAY(c, T_PLOT_STEP, sr_rep_int(c, a->context.first_step)), mark, NULL);
+        const char *mark = a->micro == SR_NONE ? SAY(c, T_PLOT_FIRST, rank, step)
+                                               : SAY(c, T_PLOT_FIRST_MICRO, rank, step, sr_rep_int(c, a->micro));
+        draw_panel(c, &series, HEAD, sr_rep_word(c->lang, T_PLOT_NORMS),
+                   SAY(c, T_PLOT_STEP, sr_rep_int(c, a->context.first_step)), mark, NULL);
         if (finals.points > 0)
             draw_panel(c, &finals, HEAD + PLOT + FOOT + HEAD - 14, sr_rep_word(c->lang, T_PLOT_FINALS),
-                       SAY(c, T_PLOT_OPT_STEP, sr_rep_int(c, first)), SAY(c, T_PLOT_OPT_STEP, sr_rep_int(c, a->opt_step)),
+                       SAY(c, T_PLOT_OPT_STEP, sr_rep_int(c, first)),
+                       SAY(c, T_PLOT_OPT_STEP, sr_rep_int(c, a->opt_step)),
                        SAY(c, T_PLOT_OPT_STEP, sr_rep_int(c, first + (int64_t)finals.points - 1)));
         sr_rep_svg_close(c);
     }

@@ -11,8 +11,8 @@ void sr_rep_bad(sr_rep_reading *in, const char *where, long index, const char *k
     if (in->status != SR_OK) return;
     char at[24] = "";
     if (index >= 0) (void)snprintf(at, sizeof at, "[%ld]", index);
-    in->status = sr_fail(in->err, SR_EINPUT, "%s: %s%s%s%s: must be %s; make the file again with this version", in->name,
-                         where, at, where[0] != '\0' && key[0] != '\0' ? "." : "", key, want);
+    in->status = sr_fail(in->err, SR_EINPUT, "%s: %s%s%s%s: must be %s; make the file again with this version",
+                         in->name, where, at, where[0] != '\0' && key[0] != '\0' ? "." : "", key, want);
 }
 
 /* What the member must be, if it is something else; else NULL. */

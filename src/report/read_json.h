@@ -30,7 +30,7 @@ typedef struct {
  * negative `index` is left out of it. */
 void sr_rep_read(sr_rep_reading *in, const cJSON *o, const char *where, long index, const sr_rep_field *f, size_t n,
                  void *base);
-#define SR_REP_READ(in, o, where, index, fields, base) \
+#define SR_REP_READ(in, o, where, index, fields, base)                                                                 \
     sr_rep_read((in), (o), (where), (index), (fields), sizeof(fields) / sizeof *(fields), (base))
 
 /* A member; an object or array that must be there, else NULL and an error. */

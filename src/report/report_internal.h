@@ -208,11 +208,11 @@ typedef struct {
 } sr_render;
 
 /* format.c: values and names as people read them. */
-const char *sr_rep_keep(sr_render *c, sr_str *s);              /* the text of *s, which is emptied */
-const char *sr_rep_num(sr_render *c, double v);                /* "0.1234", "NaN", "Inf", "-Inf", absent "-" */
-const char *sr_rep_ratio(sr_render *c, double v);              /* the same with an x behind a finite one */
-const char *sr_rep_percent(sr_render *c, double v);            /* 0.25: "25%" */
-const char *sr_rep_int(sr_render *c, int64_t v);               /* SR_NONE "-" */
+const char *sr_rep_keep(sr_render *c, sr_str *s);   /* the text of *s, which is emptied */
+const char *sr_rep_num(sr_render *c, double v);     /* "0.1234", "NaN", "Inf", "-Inf", absent "-" */
+const char *sr_rep_ratio(sr_render *c, double v);   /* the same with an x behind a finite one */
+const char *sr_rep_percent(sr_render *c, double v); /* 0.25: "25%" */
+const char *sr_rep_int(sr_render *c, int64_t v);    /* SR_NONE "-" */
 const char *sr_rep_join(sr_render *c, const char *a, const char *b);
 /* A name as a code span, or, where it holds what a code span in a table can't (| ` \ and control characters), as
  * escaped text; a space at either end is kept in quotes; NULL "-". It stays on one line. */
@@ -247,8 +247,8 @@ const char *sr_rep_phase3_problem(sr_render *c);
 void sr_rep_phase3_tables(sr_render *c); /* phase3_tables.c: the anchors */
 
 /* places.c: layers in words. */
-const char *sr_rep_place_name(sr_render *c, sr_rep_place p);         /* "L4", or the label */
-const char *sr_rep_layer_name(sr_render *c, int64_t layer);          /* "L4"; SR_NONE "-" */
-const char *sr_rep_places_text(sr_render *c, sr_rep_places l);  /* "L0-L3, `embedding`"; "-" if empty */
+const char *sr_rep_place_name(sr_render *c, sr_rep_place p);   /* "L4", or the label */
+const char *sr_rep_layer_name(sr_render *c, int64_t layer);    /* "L4"; SR_NONE "-" */
+const char *sr_rep_places_text(sr_render *c, sr_rep_places l); /* "L0-L3, `embedding`"; "-" if empty */
 
 #endif

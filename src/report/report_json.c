@@ -25,7 +25,8 @@ sr_status sr_report_add(sr_report *r, cJSON *root, const char *name, sr_err *err
     int64_t phase;
     sr_status st = SR_OK;
     if (!cJSON_IsObject(root) || !sr_json_get_int(sr_rep_get(root, "phase"), &phase) || phase < 1 || phase > 3)
-        st = sr_fail(err, SR_EINPUT, "%s: phase: is none of 1, 2 and 3; give files that phase1, phase2 and phase3 wrote", name);
+        st = sr_fail(err, SR_EINPUT,
+                     "%s: phase: is none of 1, 2 and 3; give files that phase1, phase2 and phase3 wrote", name);
     else
         st = sr_json_check_phase(root, name, (int)phase, err);
     if (st == SR_OK && r->tree[phase - 1] != NULL)

@@ -37,7 +37,8 @@ static void add_row(sr_str *b, const sr_rep_table *t, size_t row, const size_t *
 
 void sr_rep_table_write(sr_render *c, sr_rep_table *t) {
     enum { COLUMNS = 16 };
-    static const char *const dash[COLUMNS] = {"-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"};
+    static const char *const dash[COLUMNS] = {"-", "-", "-", "-", "-", "-", "-", "-",
+                                              "-", "-", "-", "-", "-", "-", "-", "-"};
     size_t width[COLUMNS];
     if (t->n == t->columns) sr_rep_table_row(c, t, dash);
     for (size_t k = 0; k < t->columns; k++) width[k] = LEAST;

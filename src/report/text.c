@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const char *const text[T_COUNT][2] = {
     [T_TITLE] = {"Spike 根因定位报告", "Spike root-cause report"},
     [T_SUMMARY] = {"结论", "Summary"},
@@ -13,13 +14,11 @@ static const char *const text[T_COUNT][2] = {
     [T_IMPACT] = {"影响", "Impact"},
     [T_ADVICE] = {"建议", "Advice"},
     [T_MISSING] = {"缺失", "Missing"},
-    [T_NONE] = {"无", "none"},
     [T_NOTHING] = {"无。", "None."},
     [T_COLON] = {"：", ": "},
     [T_COLON_END] = {"：", ":"},
     [T_AND] = {"、", ", "},
     [T_THEN] = {"；", "; "},
-    [T_IN_BRACKETS] = {"{1}（{2}）", "{1} ({2})"},
     [T_COORDINATE] = {"opt_step {1}，rank {2}，参数 {3}", "optimizer step {1}, rank {2}, parameter {3}"},
     [T_COORDINATE_MICRO] = {"opt_step {1}，rank {2}，ms {3}，参数 {4}",
                             "optimizer step {1}, rank {2}, micro step {3}, parameter {4}"},
@@ -319,6 +318,7 @@ static const char *const warning[][2] = {
     {"target_unknown", "`target_id` 不在 `monitoring_targets` 中的行，已跳过"},
     {"window_length_changes", "部分 opt_step 的 ms 数不同（batch 调整或记录被截断），按各自长度判定"},
 };
+/* clang-format on */
 
 const char *sr_rep_word(sr_lang lang, sr_text id) { return text[id][lang == SR_LANG_EN]; }
 

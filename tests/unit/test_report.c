@@ -145,7 +145,8 @@ static void test_words(void **state) {
         if (zh == NULL || en == NULL) fail_msg("text %d is missing", i);
         for (char k = '1'; k <= '9'; k++) {
             char place[] = {'{', k, '}', '\0'};
-            if ((strstr(zh, place) == NULL) != (strstr(en, place) == NULL)) fail_msg("%s stands in one language only: %s", place, en);
+            if ((strstr(zh, place) == NULL) != (strstr(en, place) == NULL))
+                fail_msg("%s stands in one language only: %s", place, en);
         }
         for (const char *p = en; *p != '\0'; p++) /* lead bytes of CJK characters and full-width signs */
             if ((unsigned char)*p >= 0xe3) fail_msg("no English: %s", en);
@@ -185,8 +186,9 @@ static void test_context(void **state) {
 int main(void) {
 #define RENDER(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
-        RENDER(test_numbers), cmocka_unit_test(test_width), RENDER(test_names), RENDER(test_sparkline), RENDER(test_table),
-        RENDER(test_table_without_rows), RENDER(test_places), cmocka_unit_test(test_words), RENDER(test_phrases), cmocka_unit_test(test_context),
+        RENDER(test_numbers), cmocka_unit_test(test_width),    RENDER(test_names),  RENDER(test_sparkline),
+        RENDER(test_table),   RENDER(test_table_without_rows), RENDER(test_places), cmocka_unit_test(test_words),
+        RENDER(test_phrases), cmocka_unit_test(test_context),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }
