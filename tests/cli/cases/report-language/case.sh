@@ -13,6 +13,14 @@ for dir in testdata/cases/*/; do
     grep -n '另有一条说明' zh.md && echo "$name: no translation"
     [ "$(grep -c '^|' zh.md)" = "$(grep -c '^|' en.md)" ] || echo "$name: other tables"
 done
+# every warning of the sources has a translation
+repo=$(cd "$(dirname "$CLI_LIB")/../.." && pwd)
+find "$repo/src" -name '*.c' -exec cat {} + |
+    grep -oE '(sr_warn|complain|pass_over|bad_row|bad_file)\([^"]*"[a-z_0-9]+"' | grep -oE '[a-z_0-9]+"$' | sort -u >codes
+[ "$(wc -l <codes)" -gt 30 ] || echo 'the codes of warnings were not found'
+while read -r code; do
+    grep -qF "    {\"$code, \"" "$repo/src/report/text.c" || echo "warning ${code%?} has no translation"
+done <codes
 echo 'a remark of a later version is pointed at:'
 sed 's/"no dump was read: [^"]*"/"a remark that nobody has translated yet"/' testdata/cases/bad_batch-v1/p2.json >p2.json
 spikeroot report p2.json | grep '另有一条说明'
