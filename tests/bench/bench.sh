@@ -1,5 +1,5 @@
 #!/bin/sh
-# Time and memory of phase 1 on 3 million rows, as ratios taken in one run: bench.sh PROGRAM
+# Time and memory of phase 1 on 3 million rows and of phase 3 on large dumps, as ratios taken in one run: bench.sh PROGRAM
 #
 # The data (tests/bench/gen.c; 24 ranks x 250 targets x 500 steps, about 510 MB) is made once, in build/bench or
 # $BENCH_DIR. Each time is the median of three; the runs that are compared alternate, so that what else the machine
@@ -53,4 +53,29 @@ verdict 'trend.db, time' "$(ratio "$(median db.ours)" "$(median db.scan)")" 1 'x
 verdict 'trend.db, memory above 16 MiB' "$(bytes db.ours)" 24 'bytes a row'
 verdict 'csv, time' "$(ratio "$(median csv.ours)" "$(median csv.wc)")" 10 'x wc -l'
 verdict 'csv, memory above 16 MiB' "$(bytes csv.ours)" 24 'bytes a row'
+
+# Phase 3: four dumps of 61 layers and 6000 operators against Python's json.load of the same files; then 1 GiB.
+${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -o gen_dump "$here/gen_dump.c" -lm
+mkdir -p dumps
+for g in A B C D; do ./gen_dump dumps/$g 61 6000; done
+load='import json, sys; [json.load(open(p)) for p in sys.argv[1:]]'
+python() { ./run python3 -c "$load" dumps/A/dump.json dumps/B/dump.json dumps/C/dump.json dumps/D/dump.json; }
+phase3() { ./run "$prog" phase3 -q --threads 2 -o p3.json "$@"; }
+: >p3.ours; : >p3.python
+for _ in 1 2 3; do
+    python >>p3.python
+    phase3 --dump-a dumps/A --dump-b dumps/B --dump-c dumps/C --dump-d dumps/D >>p3.ours
+done
+grep -A3 '"final"' p3.json | grep -q '"layer": 30,' || { echo 'bench.sh: phase 3 did not find the fork in layer 30' >&2; exit 1; }
+kib=$(sort -k2n p3.ours | awk 'END { print $2 }')
+size=$(wc -c <dumps/A/dump.json)
+printf 'phase3: %s s, python %s s; %s KiB for four files of %s bytes\n' "$(median p3.ours)" "$(median p3.python)" "$kib" "$size"
+verdict 'phase3, time' "$(ratio "$(median p3.ours)" "$(median p3.python)")" 0.5 'x json.load'
+verdict 'phase3, memory' "$(awk "BEGIN { print $kib * 1024 / ($size / 4 + 32 * 1024 * 1024) }")" 1 'x (size/4 + 32 MiB)'
+./gen_dump dumps/G 61 6000 1073741824
+rm -f p3.json
+big=$(phase3 --no-control --dump-a dumps/G --dump-b dumps/A)
+rm -rf dumps/G
+[ -s p3.json ] || { echo 'bench.sh: phase 3 did not finish on 1 GiB' >&2; exit 1; }
+printf 'phase3 on a dump.json of 1 GiB: %s s, %s KiB\n' "${big% *}" "${big#* }"
 exit $failed
