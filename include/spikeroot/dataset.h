@@ -101,8 +101,7 @@ void sr_sheet_free(sr_sheet *s);
  * replaced.  `from` is empty afterwards. False: memory is out. */
 bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced);
 
-/* Number of rows and columns so far, and a cell (absent where nothing was stored). */
-size_t sr_sheet_rows(const sr_sheet *s);
+/* Number of columns so far, a cell (absent where nothing was stored), and the point of a row. */
 size_t sr_sheet_columns(const sr_sheet *s);
 double sr_sheet_get(const sr_sheet *s, size_t row, int32_t column);
 sr_point sr_sheet_point(const sr_sheet *s, size_t row);

@@ -9,6 +9,7 @@
 #include "spikeroot/err.h"
 
 struct cJSON;
+struct option;
 
 typedef enum {
     SR_EXIT_NOT_YET = -1, /* go on; also keeps the type signed, as exit statuses are passed as int */
@@ -45,8 +46,10 @@ bool sr_cli_common(sr_common *c, int opt, const char *value);
 
 /* "spikeroot CMD: text" and the hint to --help on stderr; returns SR_EXIT_USAGE. */
 sr_exit sr_cli_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The message for what getopt_long refused ('?' or ':'). */
-sr_exit sr_cli_bad_option(const char *command, int opt, int optopt_, char *const *argv, int optind_);
+/* Read the options with getopt_long: -h prints `help`, what is refused is a usage error, and `take` gets the rest (false: it
+ * has printed why not).  Returns -1 to go on at argv[optind], else the exit code. */
+int sr_cli_options(const char *command, const char *help, int argc, char **argv, const struct option *longs,
+                   bool (*take)(void *to, int opt), void *to);
 /* Print the error and return the exit code that belongs to its status. */
 sr_exit sr_cli_fail(const char *command, const sr_err *err);
 

@@ -51,7 +51,8 @@ static bool set_format(options *o, sr_format format) {
     return true;
 }
 
-static bool take(options *o, int opt) {
+static bool take(void *to, int opt) {
+    options *o = to;
     uint64_t n = 0;
     switch (opt) {
     case OPT_METRIC: o->read.metric = optarg; return true;
@@ -93,15 +94,8 @@ static int parse(int argc, char **argv, options *o) {
     *o = (options){.common = {.command = "phase1", .output = "-"},
                    .read = {.format = -1},
                    .analysis = {.iqr_mult = SR_PHASE1_IQR_MULT, .mad_mult = SR_PHASE1_MAD_MULT, .top = SR_PHASE1_TOP}};
-    opterr = 0;
-    for (int opt; (opt = getopt_long(argc, argv, ":" SR_COMMON_SHORT, longs, NULL)) != -1;) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return SR_EXIT_OK;
-        }
-        if (opt == '?' || opt == ':') return sr_cli_bad_option("phase1", opt, optopt, argv, optind);
-        if (!take(o, opt)) return SR_EXIT_USAGE;
-    }
+    int done = sr_cli_options("phase1", help, argc, argv, longs, take, o);
+    if (done >= 0) return done;
     if (optind >= argc || argv[optind][0] == '\0') return sr_cli_usage("phase1", "no data named");
     if (optind + 1 < argc) return sr_cli_usage("phase1", "one DATA at a time: '%s' is one too many", argv[optind + 1]);
     o->input = argv[optind];

@@ -87,7 +87,8 @@ static bool parse_coord(const char *text, options *o) {
     return false;
 }
 
-static bool take(options *o, int opt) {
+static bool take(void *to, int opt) {
+    options *o = to;
     switch (opt) {
     case OPT_PHASE1: o->single = optarg; return true;
     case OPT_ABNORMAL: o->abnormal = optarg; return true;
@@ -112,15 +113,8 @@ static int parse(int argc, char **argv, options *o) {
                                           {NULL, 0, NULL, 0}};
     *o = (options){.common = {.command = "phase2", .output = "-"},
                    .analysis = {.growth = SR_PHASE2_GROWTH, .rank_fraction = SR_PHASE2_RANK_FRACTION}};
-    opterr = 0;
-    for (int opt; (opt = getopt_long(argc, argv, ":" SR_COMMON_SHORT, longs, NULL)) != -1;) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return SR_EXIT_OK;
-        }
-        if (opt == '?' || opt == ':') return sr_cli_bad_option("phase2", opt, optopt, argv, optind);
-        if (!take(o, opt)) return SR_EXIT_USAGE;
-    }
+    int done = sr_cli_options("phase2", help, argc, argv, longs, take, o);
+    if (done >= 0) return done;
     if (optind < argc) return sr_cli_usage("phase2", "'%s': give the p1.json as --phase1 FILE, or as --npu FILE --gpu FILE", argv[optind]);
     bool pair = o->abnormal != NULL || o->benchmark != NULL;
     if (o->single != NULL && pair) return sr_cli_usage("phase2", "--phase1 is for one side; --npu and --gpu are for two");

@@ -56,7 +56,8 @@ typedef struct {
     unsigned threads;
 } options;
 
-static bool take(options *o, int opt) {
+static bool take(void *to, int opt) {
+    options *o = to;
     uint64_t n = 0;
     switch (opt) {
     case OPT_A: o->request.dir[SR_A] = optarg; return true;
@@ -92,15 +93,8 @@ static int parse(int argc, char **argv, options *o) {
                                           {"threads", required_argument, NULL, OPT_THREADS},
                                           {NULL, 0, NULL, 0}};
     *o = (options){.common = {.command = "phase3", .output = "-"}};
-    opterr = 0;
-    for (int opt; (opt = getopt_long(argc, argv, ":" SR_COMMON_SHORT, longs, NULL)) != -1;) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return SR_EXIT_OK;
-        }
-        if (opt == '?' || opt == ':') return sr_cli_bad_option("phase3", opt, optopt, argv, optind);
-        if (!take(o, opt)) return SR_EXIT_USAGE;
-    }
+    int done = sr_cli_options("phase3", help, argc, argv, longs, take, o);
+    if (done >= 0) return done;
     const char *const *d = o->request.dir;
     if (optind < argc) return sr_cli_usage("phase3", "'%s': name the dumps with --dump-a and --dump-b", argv[optind]);
     for (int g = 0; g < SR_N_GROUPS; g++)

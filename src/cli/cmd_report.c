@@ -32,7 +32,8 @@ typedef struct {
     int n_inputs;
 } options;
 
-static bool take(options *o, int opt) {
+static bool take(void *to, int opt) {
+    options *o = to;
     switch (opt) {
     case OPT_PLOTS:
         o->plots = optarg;
@@ -57,15 +58,8 @@ static int parse(int argc, char **argv, options *o) {
                                           {"plots", required_argument, NULL, OPT_PLOTS},
                                           {NULL, 0, NULL, 0}};
     *o = (options){.common = {.command = "report", .output = "-"}, .lang = SR_LANG_ZH};
-    opterr = 0;
-    for (int opt; (opt = getopt_long(argc, argv, ":" SR_COMMON_SHORT, longs, NULL)) != -1;) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return SR_EXIT_OK;
-        }
-        if (opt == '?' || opt == ':') return sr_cli_bad_option("report", opt, optopt, argv, optind);
-        if (!take(o, opt)) return SR_EXIT_USAGE;
-    }
+    int done = sr_cli_options("report", help, argc, argv, longs, take, o);
+    if (done >= 0) return done;
     o->inputs = argv + optind;
     o->n_inputs = argc - optind;
     int from_stdin = 0;

@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -39,12 +40,27 @@ sr_exit sr_cli_usage(const char *command, const char *fmt, ...) {
     return SR_EXIT_USAGE;
 }
 
-sr_exit sr_cli_bad_option(const char *command, int opt, int optopt_, char *const *argv, int optind_) {
-    const char *arg = argv[optind_ - 1];
+/* The message for what getopt_long refused ('?' or ':'). */
+static sr_exit bad_option(const char *command, int opt, char *const *argv) {
+    const char *arg = argv[optind - 1];
     if (opt == ':') return sr_cli_usage(command, "option '%s' needs a value", arg);
-    if (strncmp(arg, "--", 2) == 0 && (optopt_ == 0 || strchr(arg, '=') != NULL))
-        return sr_cli_usage(command, "%s '%s'", optopt_ == 0 ? "unknown or ambiguous option" : "this option takes no value:", arg);
-    return sr_cli_usage(command, "unknown option '-%c'", optopt_);
+    if (strncmp(arg, "--", 2) == 0 && (optopt == 0 || strchr(arg, '=') != NULL))
+        return sr_cli_usage(command, "%s '%s'", optopt == 0 ? "unknown or ambiguous option" : "this option takes no value:", arg);
+    return sr_cli_usage(command, "unknown option '-%c'", optopt);
+}
+
+int sr_cli_options(const char *command, const char *help, int argc, char **argv, const struct option *longs,
+                   bool (*take)(void *to, int opt), void *to) {
+    opterr = 0;
+    for (int opt; (opt = getopt_long(argc, argv, ":" SR_COMMON_SHORT, longs, NULL)) != -1;) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return SR_EXIT_OK;
+        }
+        if (opt == '?' || opt == ':') return bad_option(command, opt, argv);
+        if (!take(to, opt)) return SR_EXIT_USAGE;
+    }
+    return -1;
 }
 
 sr_exit sr_cli_fail(const char *command, const sr_err *err) {

@@ -158,7 +158,6 @@ bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced) {
     return ok;
 }
 
-size_t sr_sheet_rows(const sr_sheet *s) { return s->rows.n; }
 size_t sr_sheet_columns(const sr_sheet *s) { return s->cols.n; }
 double sr_sheet_get(const sr_sheet *s, size_t row, int32_t col) { return sr_sheet_cell(s, row, (size_t)col); }
 sr_point sr_sheet_point(const sr_sheet *s, size_t row) { return s->rows.items[row]; }
