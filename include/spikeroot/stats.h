@@ -1,6 +1,7 @@
 /* Robust statistics: pure functions on arrays of doubles.
  *
- * Inputs must be finite; an empty input gives a quiet NaN.  "Scratch" functions reorder their argument.
+ * Inputs must be finite unless it says otherwise; an empty input gives a quiet NaN.  "Scratch" functions reorder
+ * their argument.
  */
 #ifndef SPIKEROOT_STATS_H
 #define SPIKEROOT_STATS_H
@@ -22,6 +23,11 @@ typedef struct {
     double median, q1, q3, mad;
 } sr_spread;
 sr_spread sr_stats_spread_scratch(double *v, size_t n);
+
+/* sqrt(a*a + b*b) without overflow or underflow on the way, off by less than one unit in the last place. The
+ * C library's hypot gives other last digits where the machine has a fused multiply-add, and results must be the
+ * same everywhere. Infinite if either is infinite, else NaN if either is NaN. */
+double sr_stats_hypot(double a, double b);
 
 /* A median over the last SR_WINDOW values pushed, kept sorted: O(SR_WINDOW) a push, no allocation.
  * A zeroed struct is empty. */

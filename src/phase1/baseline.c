@@ -363,7 +363,7 @@ static bool find_common(const job *j, size_t end, common_limits *out) {
     }
     out->pooled = find_limits(j, all);
     double inside = noise_inside_windows(j), between = all < FEW_RESIDUALS ? noise_between_windows(j) : 0.0;
-    out->whole_run = exp(j->opts->mad_mult * hypot(inside, between));
+    out->whole_run = exp(j->opts->mad_mult * sr_stats_hypot(inside, between));
     widen(&out->pooled, out->whole_run);
     return true;
 }

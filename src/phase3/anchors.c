@@ -152,7 +152,7 @@ static void add_grad(const sr_phase3_result *r, const sr_unit *u, double grad[SR
             const sr_dump_tensor *t = r->tensors[k].t[g];
             if (t == NULL || sr_absent(t->stat[SR_STAT_NORM])) continue;
             double v = t->stat[SR_STAT_NORM];
-            grad[g] = sr_absent(grad[g]) ? fabs(v) : hypot(grad[g], v);
+            grad[g] = sr_absent(grad[g]) ? fabs(v) : sr_stats_hypot(grad[g], v);
         }
 }
 

@@ -13,7 +13,7 @@ double sr_phase3_grad_norm(const sr_dump *d) {
         if (e->direction != SR_DIR_PARAM_GRAD) continue;
         for (size_t k = 0; k < e->n_tensors; k++) {
             double v = d->tensors[e->first_tensor + k].stat[SR_STAT_NORM];
-            if (!sr_absent(v)) sum = sr_absent(sum) ? fabs(v) : hypot(sum, v);
+            if (!sr_absent(v)) sum = sr_absent(sum) ? fabs(v) : sr_stats_hypot(sum, v);
         }
     }
     return sum;

@@ -5,6 +5,7 @@
 # - sqlite3.h only in src/reader; cJSON in src/util, the dump reader and files named *json* (a public header of phases and report
 #   may name its types, and src/cli passes trees on); getopt only in src/cli.
 # - Only src/cli and src/main.c print, exit or use the standard streams (src/util/outfile.c and json.c: "-").
+# - hypot and fma only as sr_stats_hypot: those of the C library give other last digits on other machines.
 # - A file has at most 620 lines.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -29,7 +30,7 @@ below() {
 # The layer of a file: its directory under src; a public header belongs to the layer that implements it.
 layer() {
     case $1 in
-    src/main.c) echo cli ;;
+    src/main.c | src/static_dlopen.c) echo cli ;;
     src/*/*) f=${1#src/}; echo "${f%%/*}" ;;
     include/spikeroot/value.h | include/spikeroot/version.h) echo util ;;
     include/spikeroot/*.h)
@@ -97,6 +98,8 @@ for file in $files; do
         }' "$file" >"$tmp"
         grep -E '(^|[^A-Za-z0-9_>.])(printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort|getopt|getopt_long)[ ]*\(' \
             "$tmp" | sed "s|^\([0-9]*\):.*|$file:\1: prints, exits or reads options outside src/cli|"
+        grep -E '(^|[^A-Za-z0-9_])(hypot|fma)f?[ ]*\(' "$tmp" |
+            sed "s|^\([0-9]*\):.*|$file:\1: hypot or fma of the C library: use sr_stats_hypot|"
         case $own:$file in
         util:* | *json*.[ch] | reader:src/reader/dump* | *:include/*) ;;
         *) grep -E '(^|[^A-Za-z0-9_])(cJSON|sr_json_)' "$tmp" |

@@ -111,9 +111,7 @@ static void test_median_agrees_with_sorting(void **state) {
         size_t n = 1 + rnd() % 257;
         uint64_t kinds = 1 + rnd() % (round % 2 == 0 ? 5 : 100000);
         for (size_t i = 0; i < n; i++) {
-            v[i] = round % 5 == 0   ? (double)i
-                   : round % 5 == 1 ? (double)(n - i)
-                                    : (double)(rnd() % kinds) - 2.0;
+            v[i] = round % 5 == 0 ? (double)i : round % 5 == 1 ? (double)(n - i) : (double)(rnd() % kinds) - 2.0;
             w[i] = v[i];
         }
         near(sr_stats_median_scratch(v, n), sorted_median(w, n));
@@ -150,6 +148,33 @@ static void test_running_median_forgets_what_is_old(void **state) {
     assert_true(isnan(sr_running_median_last(&m, SR_WINDOW)));
 }
 
+/* Python: float((Decimal(a)**2 + Decimal(b)**2).sqrt()).hex() with 800 digits; to the last bit, because results are
+ * compared between machines. */
+static void test_hypot_to_the_last_bit(void **state) {
+    (void)state;
+    static const double want[][3] = {
+        {3.0, 4.0, 0x1.4000000000000p+2},          {0.1, 0.7, 0x1.6a09e667f3bccp-1},
+        {0.3, 0.7, 0x1.85ed7614b038cp-1},          {2.5, 1.25, 0x1.65c55827df1d2p+1},
+        {7.3, 6.9, 0x1.416fd0741ac99p+3},          {1e+200, 1e+200, 0x1.d8f9811335b57p+664},
+        {3e-320, 4e-320, 0x0.0000000002788p-1022}, {1e-200, 3e-200, 0x1.35d5244b69495p-663},
+        {1.0, 1e-17, 0x1.0000000000000p+0},
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        double a = want[i][0], b = want[i][1];
+        assert_true(sr_stats_hypot(a, b) == want[i][2]);
+        assert_true(sr_stats_hypot(-b, a) == want[i][2]);
+    }
+}
+
+static void test_hypot_of_what_is_not_finite(void **state) {
+    (void)state;
+    assert_true(isinf(sr_stats_hypot((double)NAN, (double)-INFINITY)));
+    assert_true(isinf(sr_stats_hypot((double)INFINITY, 1.0)));
+    assert_true(isinf(sr_stats_hypot(1.7e308, 1.7e308)));
+    assert_true(isnan(sr_stats_hypot((double)NAN, 1.0)));
+    assert_true(sr_stats_hypot(0.0, -0.0) == 0.0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_median_of_odd_and_even_counts),
@@ -162,6 +187,8 @@ int main(void) {
         cmocka_unit_test(test_median_agrees_with_sorting),
         cmocka_unit_test(test_running_median_of_a_short_past),
         cmocka_unit_test(test_running_median_forgets_what_is_old),
+        cmocka_unit_test(test_hypot_to_the_last_bit),
+        cmocka_unit_test(test_hypot_of_what_is_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
