@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spikeroot/infile.h"
 #include "spikeroot/json.h"
 #include "spikeroot/num.h"
 #include "spikeroot/parallel.h"
@@ -32,24 +33,25 @@ static sr_status map_line(char *line, const char *path, size_t number, sr_arena 
 }
 
 sr_status sr_phase3_read_map(const char *path, sr_arena *arena, sr_phase3_opts *opts, sr_err *err) {
-    enum { MOST = 10000 };
-    char line[8192];
-    FILE *f = fopen(path, "r");
-    if (f == NULL) return sr_fail_os(err, errno, "%s: cannot open", path);
+    enum { MOST = 10000, MOST_BYTES = 64 * 1024 * 1024 };
+    sr_str text = {0};
     sr_name_pair *list = sr_arena_calloc(arena, MOST, sizeof *list);
-    sr_status st = list == NULL ? sr_fail_mem(err) : SR_OK;
-    for (size_t number = 1; st == SR_OK && fgets(line, sizeof line, f) != NULL; number++) {
+    sr_status st = list == NULL ? sr_fail_mem(err) : sr_infile_read(path, MOST_BYTES, &text, err);
+    if (st == SR_OK && memchr(sr_str_text(&text), '\0', text.len) != NULL)
+        st = sr_fail(err, SR_EINPUT, "%s: byte %zu: NUL byte; give a text file", path, strlen(text.s));
+    char *line = text.s;
+    for (size_t number = 1; st == SR_OK && line != NULL && *line != '\0'; number++) {
+        char *lf = strchr(line, '\n');
         bool has = false;
+        if (lf != NULL) *lf = '\0';
         if (opts->n_map == MOST)
             st = sr_fail(err, SR_EINPUT, "%s:%zu: more than %d pairs", path, number, (int)MOST);
-        else if (strchr(line, '\n') == NULL && !feof(f))
-            st = sr_fail(err, SR_EINPUT, "%s:%zu: the line is too long", path, number);
         else
             st = map_line(line, path, number, arena, &list[opts->n_map], &has, err);
         opts->n_map += has && st == SR_OK;
+        line = lf != NULL ? lf + 1 : NULL;
     }
-    if (st == SR_OK && ferror(f)) st = sr_fail(err, SR_EIO, "%s: cannot read", path);
-    (void)fclose(f);
+    sr_str_fini(&text);
     opts->map = list;
     return st;
 }

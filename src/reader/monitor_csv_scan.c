@@ -1,6 +1,5 @@
 /* Finding the monitor CSV files below a path, and the order in which their rows count. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -20,11 +19,13 @@ typedef struct {
 } place;
 
 typedef struct {
+    const char *root; /* as the user named it */
     sr_arena *arena;
     csv_files *files;
     sr_warnings *w;
     sr_file_ids seen; /* all directories visited: a loop of symbolic links ends, and none is read twice */
     char *block;      /* CSV_BLOCK, for headers */
+    size_t entries;   /* seen in all directories */
     bool strict;
 } walk;
 
@@ -137,43 +138,6 @@ static sr_status consider(walk *k, const char *path, place at, const char *dir, 
 
 /* ---- the walk ---- */
 
-static int by_name(const void *a, const void *b) {
-    const char *const *x = a, *const *y = b;
-    return sr_strnatcmp(*x, *y);
-}
-
-typedef struct {
-    char **items;
-    size_t n, cap;
-} names;
-
-/* The entries of a directory in natural order, without those that begin with a dot. */
-static sr_status list_dir(walk *k, const char *dir, names *out, int *os_errno, sr_err *err) {
-    *os_errno = 0;
-    DIR *d = opendir(dir);
-    if (d == NULL) {
-        *os_errno = errno;
-        return SR_OK;
-    }
-    bool ok = true;
-    for (;;) {
-        errno = 0;
-        const struct dirent *e = readdir(d);
-        if (e == NULL) {
-            *os_errno = errno;
-            break;
-        }
-        if (e->d_name[0] == '.') continue;
-        char *name = sr_arena_strdup(k->arena, e->d_name);
-        if (!(ok = name != NULL && SR_GROW(out, out->n + 1))) break;
-        out->items[out->n++] = name;
-    }
-    (void)closedir(d);
-    if (!ok) return sr_fail_mem(err);
-    if (out->n > 0) qsort(out->items, out->n, sizeof *out->items, by_name);
-    return SR_OK;
-}
-
 static bool has_csv_suffix(const char *name) {
     size_t n = strlen(name);
     return n > 4 && strcasecmp(name + n - 4, ".csv") == 0;
@@ -219,20 +183,24 @@ static sr_status visit(walk *k, const char *dir, const char *name, place at, int
 }
 
 static sr_status walk_dir(walk *k, const char *dir, place at, int depth, sr_err *err) {
-    names list = {0};
-    int e;
-    sr_status rc = list_dir(k, dir, &list, &e, err);
-    if (rc == SR_OK && e != 0) {
-        if (depth == 0)
+    sr_dir_names list;
+    sr_status rc = SR_OK;
+    if (!sr_dir_list(dir, &list)) {
+        int e = errno;
+        if (e == ENOMEM)
+            rc = sr_fail_mem(err);
+        else if (depth == 0)
             rc = sr_fail_os(err, e, "%s: can't list the directory", dir);
         else
             rc = leave_out(k, "csv_dir_unreadable", dir, e, "a directory could not be listed and was left out", err);
     }
+    k->entries += list.n;
+    if (rc == SR_OK && k->entries > SR_MAX_ENTRIES) rc = sr_fail_crowded(k->root, err);
     /* real directories before links to them: their names say which rank it is */
     for (int links = 0; links < 2; links++)
         for (size_t i = 0; rc == SR_OK && i < list.n; i++)
             rc = visit(k, dir, list.items[i], at, depth, links == 1, err);
-    free(list.items);
+    sr_dir_names_fini(&list);
     return rc;
 }
 
@@ -396,7 +364,7 @@ static sr_status place_above(walk *k, const char *path, bool is_dir, place *at, 
 
 sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *arena, csv_files *out, sr_warnings *w,
                    sr_err *err) {
-    walk k = {.arena = arena, .files = out, .w = w, .strict = strict};
+    walk k = {.root = path, .arena = arena, .files = out, .w = w, .strict = strict};
     sr_status rc = SR_OK;
     struct stat st;
     place at;
@@ -413,11 +381,14 @@ sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *
         if (rc == SR_OK) rc = S_ISDIR(st.st_mode) ? walk_dir(&k, path, at, 0, err) : scan_file(&k, path, at, err);
     }
     if (rc == SR_OK) rc = settle_unnamed(&k, metric, err);
-    if (rc == SR_OK && out->n == 0)
+    if (rc == SR_OK && out->n == 0) {
+        const sr_warning *first = w->n > 0 ? &w->items[0] : NULL;
         rc = sr_fail(err, SR_EINPUT,
                      "%s: no monitor CSV files here; expected <time>-rank<N>-<hash>/grad_unreduced_<a>-<b>.csv or "
-                     "rank_<N>/weight_grad_step<a>-<b>.csv, in this directory or below it",
-                     path);
+                     "rank_<N>/weight_grad_step<a>-<b>.csv, in this directory or below it%s%s%s%s%s",
+                     path, first != NULL ? " (" : "", first != NULL && first->where != NULL ? first->where : "",
+                     first != NULL ? ": " : "", first != NULL ? first->message : "", first != NULL ? ")" : "");
+    }
     if (rc == SR_OK) qsort(out->items, out->n, sizeof *out->items, by_rank);
     sr_file_ids_fini(&k.seen);
     free(k.block);

@@ -1,15 +1,16 @@
 /* Which format is it?  Found by content, then handed to the back-end that reads it. */
 #include "spikeroot/reader.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "reader_internal.h"
+#include "spikeroot/infile.h"
 #include "spikeroot/mem.h"
 #include "spikeroot/str.h"
 
@@ -80,18 +81,23 @@ enum { HEAD = 4096 };
 
 /* The first bytes of a file; false with errno set if it can't be read. */
 static bool read_head(const char *path, char head[HEAD], size_t *n) {
-    FILE *f = fopen(path, "rb");
-    if (f == NULL) return false;
-    *n = fread(head, 1, HEAD, f);
-    int e = ferror(f) != 0 ? (errno != 0 ? errno : EIO) : 0;
-    (void)fclose(f);
+    int fd = sr_infile_open(path);
+    if (fd < 0) return false;
+    ssize_t got = 0;
+    *n = 0;
+    do {
+        got = read(fd, head + *n, HEAD - *n);
+        *n += got > 0 ? (size_t)got : 0;
+    } while (*n < HEAD && (got > 0 || (got < 0 && errno == EINTR)));
+    int e = got < 0 ? errno : 0;
+    (void)close(fd);
     errno = e;
     return e == 0;
 }
 
 /* ---- a directory ---- */
 
-enum { MAX_DEPTH = 8, MAX_ENTRIES = 1000000, DBS_SHOWN = 6 };
+enum { MAX_DEPTH = 8, DBS_SHOWN = 6 };
 
 typedef struct {
     size_t found[N_KINDS];
@@ -105,7 +111,7 @@ typedef struct {
         size_t n, cap;
     } dirs;           /* to be looked into, the nearest first: none is missed for a long way of links to it */
     sr_file_ids seen; /* directories, and databases: each counts once, whatever links lead to it */
-    size_t entries, unreadable;
+    size_t entries, unreadable, special, too_deep;
     bool failed;  /* memory ran out */
     int shortage; /* sr_is_shortage, at `path` */
     char path[512];
@@ -125,13 +131,14 @@ static bool ends_with(const char *name, const char *suffix) {
 }
 
 /* In a directory a file's name says whether it is worth a look; what it is its content says. */
-static kind sniff(walk *w, const char *path, const char *name, bool csv_known) {
+static kind sniff(walk *w, const char *path, const char *name, const struct stat *sb, bool csv_known) {
     static const char *const tensors[] = {".pt", ".npy", ".bin", ".log", ".txt", ".yaml"};
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
         if (ends_with(name, tensors[i])) return KIND_OTHER;
     bool csv = ends_with(name, ".csv"), json = ends_with(name, ".json");
     if (csv && csv_known) return KIND_OTHER; /* one a directory is enough to know */
     if (json && strcmp(name, "dump.json") != 0) return KIND_OTHER;
+    if (sb->st_size == 0 && !json) return KIND_OTHER;
     char head[HEAD];
     size_t n;
     if (!read_head(path, head, &n)) {
@@ -149,40 +156,6 @@ static void note(walk *w, kind k, const char *path) {
         sr_str_addf(&w->dbs, "%s%s", w->found[k] > 1 ? ", " : "", path);
     else if (k == KIND_DB && w->found[k] == DBS_SHOWN + 1)
         sr_str_add(&w->dbs, ", ...");
-}
-
-static int by_name(const void *a, const void *b) {
-    const char *const *x = a, *const *y = b;
-    return sr_strnatcmp(*x, *y);
-}
-
-typedef struct {
-    char **items;
-    size_t n, cap;
-} names;
-
-static void names_free(names *list) {
-    for (size_t i = 0; i < list->n; i++) free(list->items[i]);
-    free(list->items);
-}
-
-/* The sorted names in a directory. False with errno set (ENOMEM: memory is out). */
-static bool list_dir(const char *path, names *list) {
-    DIR *d = opendir(path);
-    if (d == NULL) return false;
-    int e = 0;
-    for (struct dirent *ent; e == 0 && (errno = 0, ent = readdir(d)) != NULL;) {
-        if (strcmp(ent->d_name, ".") == 0 || strcmp(ent->d_name, "..") == 0) continue;
-        if (!SR_GROW(list, list->n + 1) || (list->items[list->n] = strdup(ent->d_name)) == NULL)
-            e = ENOMEM;
-        else
-            list->n++;
-    }
-    if (e == 0) e = errno;
-    (void)closedir(d);
-    if (list->n > 0) qsort(list->items, list->n, sizeof *list->items, by_name);
-    errno = e;
-    return e == 0;
 }
 
 static bool first_visit(walk *w, const struct stat *sb) {
@@ -210,9 +183,13 @@ static void walk_entry(walk *w, const char *dir, const char *name, int depth, bo
     } else if (stat(path.s, &sb) != 0) {
         unreadable(w, errno, path.s);
     } else if (S_ISDIR(sb.st_mode)) {
-        if (depth < MAX_DEPTH && first_visit(w, &sb)) add_dir(w, path.s, depth + 1);
-    } else if (S_ISREG(sb.st_mode)) {
-        kind k = sniff(w, path.s, name, *csv_known);
+        bool fresh = first_visit(w, &sb);
+        w->too_deep += fresh && depth >= MAX_DEPTH;
+        if (fresh && depth < MAX_DEPTH) add_dir(w, path.s, depth + 1);
+    } else if (!S_ISREG(sb.st_mode)) {
+        w->special++;
+    } else {
+        kind k = sniff(w, path.s, name, &sb, *csv_known);
         *csv_known = *csv_known || k == KIND_CSV;
         if (k != KIND_DB || first_visit(w, &sb)) note(w, k, path.s);
     }
@@ -220,18 +197,35 @@ static void walk_entry(walk *w, const char *dir, const char *name, int depth, bo
 }
 
 static void walk_dir(walk *w, const char *path, int depth) {
-    names list = {0};
+    sr_dir_names list;
     if (w->failed || w->shortage != 0) return;
-    if (!list_dir(path, &list)) {
+    if (!sr_dir_list(path, &list)) {
         if (errno == ENOMEM) w->failed = true;
         unreadable(w, errno, path);
     }
     bool csv_known = false;
-    for (size_t i = 0; i < list.n && !w->failed && w->shortage == 0 && w->entries < MAX_ENTRIES; i++) {
+    for (size_t i = 0; i < list.n && !w->failed && w->shortage == 0 && w->entries < SR_MAX_ENTRIES; i++) {
         w->entries++;
         walk_entry(w, path, list.items[i], depth, &csv_known);
     }
-    names_free(&list);
+    sr_dir_names_fini(&list);
+}
+
+/* Nothing to read in a directory: say what is there instead. */
+static sr_status fail_nothing(const char *path, const walk *w, sr_err *err) {
+    sr_str more = {0};
+    if (w->unreadable > 0) sr_str_add(&more, ", some of it not readable");
+    if (w->special > 0) sr_str_addf(&more, ", %zu FIFOs, sockets or devices passed over", w->special);
+    if (w->too_deep > 0) sr_str_addf(&more, ", nothing more than %d directories below it was looked at", MAX_DEPTH);
+    sr_status st = more.failed ? sr_fail_mem(err)
+                   : w->found[KIND_OTHER] == 0
+                       ? sr_fail(err, SR_EINPUT, "%s: no files in it%s; expected " EXPECTED, path, sr_str_text(&more))
+                       : sr_fail(err, SR_EINPUT,
+                                 "%s: nothing in it that spikeroot reads (%zu files of another kind, such as %s%s); "
+                                 "expected " EXPECTED,
+                                 path, w->found[KIND_OTHER], w->first[KIND_OTHER], sr_str_text(&more));
+    sr_str_fini(&more);
+    return st;
 }
 
 /* Choose from what a directory holds; `wanted` N_KINDS: any. */
@@ -250,13 +244,7 @@ static sr_status choose(const char *path, walk *w, kind wanted, kind *k, char **
                        "dump.json: %zu); say which to read with --db, --csv or --dump, or name it",
                        path, w->found[KIND_DB], w->found[KIND_CSV], w->found[KIND_DUMP]);
     } else if (kinds == 0) {
-        const char *unreadable = w->unreadable > 0 ? ", some of it not readable" : "";
-        if (w->found[KIND_OTHER] == 0)
-            return sr_fail(err, SR_EINPUT, "%s: no files in it%s; expected " EXPECTED, path, unreadable);
-        return sr_fail(err, SR_EINPUT,
-                       "%s: nothing in it that spikeroot reads (%zu files of another kind, such as %s%s); "
-                       "expected " EXPECTED,
-                       path, w->found[KIND_OTHER], w->first[KIND_OTHER], unreadable);
+        return fail_nothing(path, w, err);
     }
     if (*k != KIND_DB) {
         *target = strdup(path);
@@ -271,28 +259,27 @@ static sr_status choose(const char *path, walk *w, kind wanted, kind *k, char **
     return *target != NULL ? SR_OK : sr_fail_mem(err);
 }
 
-static sr_status probe_dir(const char *path, kind wanted, kind *k, char **target, sr_err *err) {
+static sr_status probe_dir(const char *path, const struct stat *sb, kind wanted, kind *k, char **target, sr_err *err) {
     walk w = {.entries = 0};
     if (wanted == KIND_CSV || wanted == KIND_DUMP) { /* those back-ends walk it themselves */
         *k = wanted;
         *target = strdup(path);
         return *target != NULL ? SR_OK : sr_fail_mem(err);
     }
-    names top = {0};
+    sr_dir_names top;
     sr_status st = SR_OK;
-    if (!list_dir(path, &top)) st = sr_fail_file(err, errno, path);
-    names_free(&top);
+    if (!sr_dir_list(path, &top)) st = sr_fail_file(err, errno, path);
+    sr_dir_names_fini(&top);
     if (st != SR_OK) return st;
-    struct stat sb;
-    if (stat(path, &sb) == 0) (void)first_visit(&w, &sb);
+    (void)first_visit(&w, sb);
     add_dir(&w, path, 0);
     for (size_t i = 0; i < w.dirs.n; i++) walk_dir(&w, w.dirs.items[i].path, w.dirs.items[i].depth);
     if (w.failed || w.dbs.failed)
         st = sr_fail_mem(err);
     else if (w.shortage != 0)
         st = sr_fail_file(err, w.shortage, w.path);
-    else if (w.entries >= MAX_ENTRIES)
-        st = sr_fail(err, SR_EINPUT, "%s: more than %d files below it; name one run's directory", path, MAX_ENTRIES);
+    else if (w.entries >= SR_MAX_ENTRIES)
+        st = sr_fail_crowded(path, err);
     else
         st = choose(path, &w, wanted, k, target, err);
     for (int i = 0; i < N_KINDS; i++) free(w.first[i]);
@@ -310,7 +297,10 @@ static sr_status probe(const char *path, kind wanted, kind *k, char **target, sr
     struct stat sb;
     *target = NULL;
     if (stat(path, &sb) != 0) return sr_fail_os(err, errno, "%s: cannot open", path);
-    if (S_ISDIR(sb.st_mode)) return probe_dir(path, wanted, k, target, err);
+    if (S_ISDIR(sb.st_mode)) {
+        sr_status st = sr_dir_check(path, &sb, err);
+        return st == SR_OK ? probe_dir(path, &sb, wanted, k, target, err) : st;
+    }
     if (!S_ISREG(sb.st_mode))
         return sr_fail(err, SR_EINPUT, "%s: neither a file nor a directory; expected " EXPECTED, path);
     char head[HEAD + 1];

@@ -36,6 +36,26 @@ typedef struct {
 sr_status sr_file_name_init(sr_file_name *f, const char *path, sr_err *err);
 bool sr_file_name_same(const sr_file_name *a, const sr_file_name *b);
 
+/* ---- directories (dir_list.c) ---- */
+
+enum { SR_MAX_ENTRIES = 1 << 22 }; /* files and directories looked at below the path that the user named */
+
+typedef struct {
+    char **items;
+    size_t n, cap;
+} sr_dir_names;
+
+/* The names in a directory in natural order, without those that begin with a dot.  False with errno set (ENOMEM: memory
+ * is out; ENOTSUP: a file system of the kernel, such as /proc). Free with sr_dir_names_fini, also then. */
+bool sr_dir_list(const char *dir, sr_dir_names *out);
+void sr_dir_names_fini(sr_dir_names *l);
+
+/* May the user name this directory?  Errors: SR_EINPUT for the root of the file system, and for /proc and /sys. */
+sr_status sr_dir_check(const char *dir, const struct stat *sb, sr_err *err);
+
+/* The error for more than SR_MAX_ENTRIES. */
+sr_status sr_fail_crowded(const char *dir, sr_err *err);
+
 /* ---- back-ends ---- */
 
 /* Called with the path of a file; SR_OK: go on. */
