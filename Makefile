@@ -24,7 +24,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BINS := $(UNIT_SRCS:%.c=$(BUILD)/%)
 FIXTURES  := $(sort $(wildcard tests/unit/*_fixture.c))
 FIXTURE_OBJS := $(FIXTURES:%.c=$(BUILD)/%.o)
-C_FILES   := $(wildcard src/main.c) $(LIB_SRCS) $(UNIT_SRCS) $(FIXTURES)
+C_FILES   := $(wildcard src/*.c) $(LIB_SRCS) $(UNIT_SRCS) $(FIXTURES)
 H_FILES   := $(sort $(wildcard include/spikeroot/*.h src/*/*.h tests/*/*.h))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wformat=2 -Wstrict-prototypes \
@@ -50,13 +50,13 @@ ALL_LDLIBS   := $(DEP_LIBS) -lpthread -lm $(LDLIBS)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check check-unit check-cli asan tsan valgrind bench lint format install uninstall dist \
+.PHONY: all check check-unit check-cli asan tsan valgrind bench lint format install uninstall \
         clean demo help FORCE
 
 all: $(BIN) ## build ./spikeroot (the default)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile docs/packaging/packaging.mk
 	@echo "Variables: BUILD= PREFIX= DESTDIR= CC= CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= V=1"
 
 # A file that changes when the text does, so that other flags or another list of sources rebuild what they should.
@@ -160,8 +160,7 @@ uninstall: ## remove what install put there
 	rm -f $(foreach f,bin/spikeroot $(MAN1)/spikeroot.1 $(BASHC)/spikeroot $(ZSHC)/_spikeroot,'$(DESTDIR)$(PREFIX)/$(f)')
 	rm -rf '$(DESTDIR)$(PREFIX)/$(SHARE)'
 
-dist: ## spikeroot-VERSION.tar.gz of the last commit
-	git archive --format=tar.gz --prefix=spikeroot-$(VERSION)/ -o spikeroot-$(VERSION).tar.gz HEAD
+include docs/packaging/packaging.mk
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan spikeroot spikeroot-$(VERSION).tar.gz
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-static-* $(BUILD)-dist-* $(BUILD)-deb spikeroot spikeroot-$(VERSION)*.tar.gz*

@@ -1,15 +1,21 @@
 #!/bin/sh
 # Installs what spikeroot needs to be built and tested, if it is not there yet.
 #
-# usage: sh setup.sh
+# usage: sh setup.sh [static]
 #
 # Needed:  a C compiler, make, the headers of sqlite3, cJSON and cmocka.
 # Wanted:  pkg-config, sqlite3 (make bench), python3 with jsonschema (schema tests), mandoc and jq (tests of the
 #          documents), and for make lint clang, cppcheck and shellcheck.  Without them the build works, and the tests that need them say they are skipped.
+# static:  also what make static, dist and deb need: compiler and emulator for the other architecture (aarch64 or x86_64),
+#          dpkg-dev, debhelper, lintian, file and strace.  Debian only.
 #
 # Debian and Ubuntu: apt-get, with sudo unless you are root.  Elsewhere: says what to install.
 # Exit status: 0 all that is needed is there, 1 something that is needed is missing.
 set -u
+case ${1:-} in
+'' | static) ;;
+*) echo 'usage: sh setup.sh [static]' >&2; exit 2 ;;
+esac
 
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -50,12 +56,24 @@ check() { # check NAME: is it there and does it work?
     jsonschema) for p in python3 /usr/bin/python3; do "$p" -c 'import jsonschema' 2>/dev/null && return 0; done; return 1 ;;
     clang) has clang && echo 'int x;' | clang -x c -fsyntax-only - 2>/dev/null ;;
     mandoc) has mandoc && echo '.TH X 1' | mandoc -T ascii >/dev/null 2>&1 ;;
-    jq | cppcheck | shellcheck) has "$1" && "$1" --version >/dev/null 2>&1 ;;
+    cross) "$(echo $other | tr _ -)-linux-gnu-gcc" -static "$dir/cross.c" -o "$dir/cross" >/dev/null 2>&1 ;;
+    qemu) check cross && "qemu-$other-static" "$dir/cross" >/dev/null 2>&1 ;;
+    dpkg-dev) has dpkg-source && has dpkg-buildpackage ;;
+    debhelper) has dh ;;
+    strace) has strace && strace -V >/dev/null 2>&1 ;;
+    file | fakeroot | lintian | jq | cppcheck | shellcheck) has "$1" && "$1" --version >/dev/null 2>&1 ;;
     esac
 }
 
 NEEDED='compiler make sqlite3-dev cjson-dev cmocka-dev'
 WANTED='pkg-config sqlite3 jsonschema mandoc jq clang cppcheck shellcheck'
+other=aarch64
+[ "$(uname -m)" != aarch64 ] || other=x86_64
+if [ "${1:-}" = static ]; then
+    NEEDED="$NEEDED cross dpkg-dev file"
+    WANTED="$WANTED qemu strace debhelper fakeroot lintian"
+    echo 'int main(void) { return 0; }' >"$dir/cross.c"
+fi
 
 missing() { # missing NAME...: those that fail the check
     for n in "$@"; do check "$n" || printf '%s ' "$n"; done
@@ -64,6 +82,8 @@ missing() { # missing NAME...: those that fail the check
 package() { # package SYSTEM NAME: what the thing is called there
     case $1:$2 in
     apt:compiler) echo gcc libc6-dev ;;
+    apt:cross) [ $other = aarch64 ] && echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross || echo gcc-x86-64-linux-gnu libc6-dev-amd64-cross ;;
+    apt:qemu) echo qemu-user-static ;;
     apt:sqlite3-dev) echo libsqlite3-dev ;;
     apt:cjson-dev) echo libcjson-dev ;;
     apt:cmocka-dev) echo libcmocka-dev ;;

@@ -39,7 +39,7 @@ else
 fi
 
 documents="$(find tests/docs -name '*.sh' ! -name run.sh | sort)"
-scripts="setup.sh tests/update-golden $(find tests -name '*.sh' ! -name case.sh ! -name lib.sh ! -path 'tests/docs/*' | sort) tests/docs/run.sh"
+scripts="setup.sh tests/update-golden docs/packaging/*.sh $(find tests -name '*.sh' ! -name case.sh ! -name lib.sh ! -path 'tests/docs/*' | sort) tests/docs/run.sh"
 cases="tests/cli/lib.sh $(find tests -name case.sh | sort) $documents"
 bash_scripts=".ci/run docs/completions/spikeroot.bash $(find tests -name '*.bash' | sort)"
 echo 'lint: shell scripts'
