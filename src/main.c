@@ -48,7 +48,9 @@ static sr_exit dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    sr_cli_open_streams();
     sr_cli_install_signals();
+    sr_cli_limit_memory();
     sr_exit code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("spikeroot: standard output");

@@ -87,8 +87,12 @@ int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_s
  * again.  Returns SIZE_MAX when memory is out. */
 size_t sr_sheet_row(sr_sheet *s, int64_t step, int32_t micro_step);
 
-/* Store a norm (never absent). *replaced says whether the cell held something before. False: memory is out. */
+/* Store a norm (never absent). *replaced says whether the cell held something before. False: see sr_sheet_fail. */
 bool sr_sheet_put(sr_sheet *s, size_t row, int32_t column, double norm, bool *replaced);
+
+/* Why sr_sheet_put or sr_sheet_absorb refused. `where`: file or place, for the message.  SR_ENOMEM, or SR_EINPUT: steps and
+ * parameters hardly meet, so that a table of them would be nearly empty and of any size. */
+sr_status sr_sheet_fail(const sr_sheet *s, const char *where, sr_err *err);
 
 /* Mark a cell as not recorded again (used by readers that learn late that a column was not collected). */
 void sr_sheet_clear(sr_sheet *s, size_t row, int32_t column);
@@ -98,7 +102,7 @@ sr_sheet *sr_sheet_new(void);
 void sr_sheet_free(sr_sheet *s);
 
 /* Move all cells of `from` into `to` as if they had been put there; *replaced counts the cells of `to` that were
- * replaced.  `from` is empty afterwards. False: memory is out. */
+ * replaced.  `from` is empty afterwards. False: see sr_sheet_fail of `to`. */
 bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced);
 
 /* Number of columns so far, a cell (absent where nothing was stored), and the point of a row. */

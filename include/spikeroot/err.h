@@ -37,7 +37,7 @@ sr_status sr_fail_os(sr_err *err, int os_errno, const char *fmt, ...) __attribut
 /* Copy `s` into out (size cap, always terminated) with control characters as \xNN, as sr_fail does. Returns out. */
 char *sr_printable(const char *s, char *out, size_t cap);
 
-/* As sr_fail with SR_ENOMEM and a standard text. */
+/* As sr_fail with SR_ENOMEM and what sr_limit_explain says: to be called when an allocation has failed. */
 sr_status sr_fail_mem(sr_err *err);
 
 #endif

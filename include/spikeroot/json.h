@@ -39,14 +39,28 @@ sr_status sr_json_print(const cJSON *root, sr_str *out, sr_err *err);
 
 /* ---- reading ---- */
 
-/* Read a whole file ("-": standard input) as one JSON document of at most `limit` bytes (0: 1 GiB).
- * Bare NaN, Infinity and -Infinity (as Python writes them) are accepted and become strings of that name;
- * trailing garbage, an embedded NUL and a second document are errors that name the byte offset.
+#define SR_JSON_MAX_BYTES ((size_t)1 << 30) /* of a file */
+#define SR_JSON_MAX_DEPTH 1000              /* brackets inside one another; cJSON's own limit is not below it */
+
+/* Read a whole file ("-": standard input; or a pipe that has a writer) as one JSON document of at most `limit` bytes
+ * (0: SR_JSON_MAX_BYTES).  Bare NaN, Infinity and -Infinity (as Python writes them) are accepted and become strings of
+ * that name; a number beyond double becomes an infinity, as in Python.  Errors, naming the byte offset or the key:
+ * trailing garbage, a second document, NUL, half a surrogate pair, more than SR_JSON_MAX_DEPTH, a key that stands twice
+ * in one object, a file that is empty or cut off.  Bytes that are no UTF-8 are kept.
  * The caller frees *out with cJSON_Delete. */
 sr_status sr_json_read_file(const char *path, size_t limit, cJSON **out, sr_err *err);
 
 /* The same for text in memory; `name` is used in messages. */
 sr_status sr_json_parse(const char *text, size_t len, const char *name, cJSON **out, sr_err *err);
+
+/* cJSON's parser on the beginning of text: *end is where the value ends, or where it is wrong.  NULL: it is wrong, or
+ * (*no_memory) memory is out or the limit of limit.h reached.  cJSON allocates through limit.h from the first call on.
+ */
+cJSON *sr_json_parse_value(const char *text, size_t len, const char **end, bool *no_memory);
+
+/* The first key found that stands twice in one object of the tree, or NULL. Owned by the tree. *no_memory is set when
+ * it could not be told, else left alone. */
+const char *sr_json_repeated_key(const cJSON *item, bool *no_memory);
 
 /* A number as sr_json_num wrote it: number, "NaN", "Infinity", "-Infinity"; null or missing gives SR_ABSENT.
  * False for any other type. */

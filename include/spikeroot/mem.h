@@ -1,4 +1,5 @@
-/* Memory: arenas for what lives as long as its owner, checked growth for arrays that are still filling. */
+/* Memory: arenas for what lives as long as its owner, checked growth for arrays that are still filling.
+ * "Memory is out" also when the limit of limit.h is reached. */
 #ifndef SPIKEROOT_MEM_H
 #define SPIKEROOT_MEM_H
 

@@ -21,4 +21,8 @@ bool sr_parse_double(const char *s, size_t len, double *out);
  * `v` must be finite. Returns buf. */
 char *sr_format_double(double v, char buf[SR_NUM_TEXT]);
 
+/* "640 bytes", "1.5 GiB", "120 MiB": for people. Returns out. */
+enum { SR_SIZE_TEXT = 32 };
+const char *sr_size_text(uint64_t bytes, char out[SR_SIZE_TEXT]);
+
 #endif

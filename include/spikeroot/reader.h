@@ -60,6 +60,9 @@ sr_status sr_dump_load(const char *path, sr_dump **out, sr_err *err);
  * and a dump without parameters_grad is no error. */
 sr_status sr_dump_load_grads(const char *path, sr_dump **out, sr_err *err);
 
+/* How many bytes sr_dump_load reads there (for progress.h); 0 where nothing is. */
+uint64_t sr_dump_bytes(const char *path);
+
 /* The call stack of an entry from the stack.json beside its dump.json, innermost frame first: for a backward or a
  * parameters_grad that of its forward (the same call where it is there, else the first one).  The file is passed over
  * once, in bounded memory.  *n is 0 where there is no stack.json or nothing in it; the frames are freed with
@@ -78,6 +81,7 @@ typedef struct {
     sr_dump_dir *items; /* by step, rank, then path */
     size_t n, cap;
     sr_warnings warnings; /* what was passed over */
+    size_t entries;       /* files and directories looked at */
 } sr_dump_dirs;
 
 /* Find the dumps below `root`: a dump root (step<N>/rank<M>), one step's or one rank's directory, or a dump.json.

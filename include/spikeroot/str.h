@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The value of a constant macro as a text, for messages. */
+#define SR_TEXT_(x) #x
+#define SR_TEXT(x)  SR_TEXT_(x)
+
 /* A zeroed sr_str is a valid empty string.  `s` is NULL until something was added, else NUL-terminated.
  * When memory runs out `failed` is set and stays set; further calls do nothing.  Check it once at the end. */
 typedef struct {

@@ -36,12 +36,13 @@ typedef struct {
 } sr_common;
 
 #define SR_COMMON_SHORT "o:qvh"
-enum { SR_OPT_EXIT_CODE = 1000, SR_OPT_FIRST };
+enum { SR_OPT_EXIT_CODE = 1000, SR_OPT_MAX_MEMORY, SR_OPT_FIRST };
 #define SR_COMMON_LONG                                                                                        \
     {"output", required_argument, NULL, 'o'}, {"quiet", no_argument, NULL, 'q'}, {"verbose", no_argument, NULL, 'v'}, \
-        {"help", no_argument, NULL, 'h'}, {"exit-code", no_argument, NULL, SR_OPT_EXIT_CODE}
+        {"help", no_argument, NULL, 'h'}, {"exit-code", no_argument, NULL, SR_OPT_EXIT_CODE}, \
+        {"max-memory", required_argument, NULL, SR_OPT_MAX_MEMORY}
 
-/* Handle a common option; false if `opt` is none of them. -h is not handled here. */
+/* Handle a common option; false if its value is refused (a usage message was printed). -h is not handled here. */
 bool sr_cli_common(sr_common *c, int opt, const char *value);
 
 /* "spikeroot CMD: text" and the hint to --help on stderr; returns SR_EXIT_USAGE. */
@@ -67,8 +68,21 @@ void sr_cli_warn(const sr_common *c, const struct cJSON *tree);
  * into the tree; NULL: nothing). The tree is deleted. */
 sr_status sr_cli_write(const sr_common *c, struct cJSON *tree, const char *says, sr_err *err);
 
-/* With -v: one line on stderr with the time since the start and the peak memory. */
+/* With -v: one line on stderr with the processor time and the peak memory. */
 void sr_cli_report_cost(const sr_common *c);
+
+/* Limit memory to the default of limit.h; to --max-memory's value (false: a usage message was printed). */
+void sr_cli_limit_memory(void);
+bool sr_cli_max_memory(const char *command, const char *text);
+
+/* A line on a terminal that says how far the reading is (progress.h), from the first second on; none with -q or where
+ * stderr is no terminal. Stop it before anything else is printed. */
+void sr_cli_progress_start(const sr_common *c);
+void sr_cli_progress_stop(void);
+
+/* A standard stream that is closed gets a descriptor that can only be used the wrong way round, so that no file opened later
+ * takes its place and gets our messages, and using it is still an error. */
+void sr_cli_open_streams(void);
 
 /* Catch SIGINT and SIGTERM so that no temporary file is left behind. */
 void sr_cli_install_signals(void);

@@ -24,6 +24,8 @@ static const char help[] =
     "      --strict        fail at the first row that can't be read instead of counting it\n"
     "      --threads N     number of threads (default: one for each processor); the result is the same\n"
     "      --exit-code     exit with 3 if there is a candidate\n"
+    "      --max-memory SIZE\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
     "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
@@ -171,10 +173,12 @@ static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     sr_reader *reader = NULL;
     sr_dataset *ds = NULL;
     sr_phase1_result *r = NULL;
+    sr_cli_progress_start(&o->common);
     sr_status st = sr_reader_open(o->input, &o->read, &reader, err);
     if (st == SR_OK) st = sr_reader_load(reader, &ds, err);
     if (st == SR_OK) st = sr_phase1_run(ds, &o->analysis, &r, err);
     if (st == SR_OK) st = fetch_details(reader, ds, r, err);
+    sr_cli_progress_stop();
     if (st == SR_OK && o->probe != NULL) st = add_probes(o->probe, r, err);
     if (st == SR_OK) st = check_written(o, reader, err);
     if (st == SR_OK) {

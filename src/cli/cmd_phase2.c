@@ -26,6 +26,8 @@ static const char help[] =
     "      --coord opt_step=N,rank=N[,micro_step=N],target=NAME\n"
     "                      take this coordinate instead of choosing one (target last)\n"
     "      --exit-code     exit with 3 if there is a root cause\n"
+    "      --max-memory SIZE\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
     "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";

@@ -8,6 +8,7 @@
 #include "spikeroot/json.h"
 #include "spikeroot/mem.h"
 #include "spikeroot/parallel.h"
+#include "spikeroot/progress.h"
 #include "spikeroot/reader.h"
 
 static const char help[] =
@@ -30,6 +31,8 @@ static const char help[] =
     "  -o, --output FILE   write p3.json there (default: -, standard output)\n"
     "      --threads N     number of threads (default: one for each processor); the result is the same\n"
     "      --exit-code     exit with 3 if there is a divergence\n"
+    "      --max-memory SIZE\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
     "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
@@ -198,8 +201,14 @@ static sr_status analyse(options *o, bool *found, sr_err *err) {
     if (st == SR_OK) st = sr_phase3_resolve(&o->request, o->threads, arena, &control, &warnings, err);
     if (st == SR_OK) st = check_output(o, &control, err);
     l.dirs = control.dirs;
+    uint64_t bytes = 0;
+    for (int g = 0; st == SR_OK && g < SR_N_GROUPS; g++) bytes += l.dirs[g] != NULL ? sr_dump_bytes(l.dirs[g]) : 0;
+    sr_progress_begin(bytes);
+    sr_cli_progress_start(&o->common);
     if (st == SR_OK) st = sr_parallel(SR_N_GROUPS, o->threads, load_one, &l, err);
+    if (st == SR_OK) sr_progress_end();
     if (st == SR_OK) st = sr_phase3_run((const sr_dump *const *)l.dump, &o->analysis, &r, err);
+    sr_cli_progress_stop();
     if (st == SR_OK) {
         *found = r->has_drilldown;
         sr_warnings_merge(&r->warnings, &warnings);

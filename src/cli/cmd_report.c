@@ -17,6 +17,8 @@ static const char help[] =
     "      --lang zh|en    language of the report (default: zh)\n"
     "      --plots DIR     draw pictures (SVG) into DIR, made if it is missing, and link them from the report\n"
     "      --exit-code     exit with 3 if the files name a finding\n"
+    "      --max-memory SIZE\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
     "  -q, --quiet         accepted as in the other commands; this one has nothing to say\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";

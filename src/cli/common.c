@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -7,9 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -23,6 +22,7 @@ bool sr_cli_common(sr_common *c, int opt, const char *value) {
     case 'q': c->quiet = true; return true;
     case 'v': c->verbose = true; return true;
     case SR_OPT_EXIT_CODE: c->exit_code = true; return true;
+    case SR_OPT_MAX_MEMORY: return sr_cli_max_memory(c->command, value);
     default: return false;
     }
 }
@@ -167,13 +167,9 @@ sr_status sr_cli_write(const sr_common *c, cJSON *tree, const char *says, sr_err
     return st;
 }
 
-void sr_cli_report_cost(const sr_common *c) {
-    struct rusage use;
-    if (!c->verbose || getrusage(RUSAGE_SELF, &use) != 0) return;
-    double cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-                 (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6;
-    fprintf(stderr, "spikeroot %s: %.2f s of processor time, %.1f MiB at most\n", c->command, cpu,
-            (double)use.ru_maxrss / 1024.0);
+void sr_cli_open_streams(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0) (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
 /* Only what POSIX allows in a handler: unlink, and to die of the same signal. */

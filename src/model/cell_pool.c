@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "spikeroot/limit.h"
 #include "spikeroot/mem.h"
 
 enum { HUGE_PAGE = 2 * 1024 * 1024, SMALL_CHUNK = 64 * 1024, LARGE_CHUNK = 2 * HUGE_PAGE };
@@ -40,8 +41,8 @@ void sr_cell_pool_free(sr_cell_pool *p) {
  * the page faults of first use would otherwise take longer than the work on the data. */
 static void *new_chunk(size_t bytes) {
     void *chunk = NULL;
-    if (bytes < HUGE_PAGE) return malloc(bytes);
-    if (posix_memalign(&chunk, HUGE_PAGE, bytes) != 0) return NULL;
+    if (bytes < HUGE_PAGE) return sr_limit_malloc(bytes);
+    if (!sr_limit_allows(bytes) || posix_memalign(&chunk, HUGE_PAGE, bytes) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
     (void)madvise(chunk, bytes, MADV_HUGEPAGE); /* only a wish */
 #endif

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spikeroot/limit.h"
 #include "sheet_internal.h"
 
 /* ---- hashes ---- */
@@ -53,9 +54,11 @@ static bool widen(sr_sheet *s, sr_block *b, size_t width) {
     enum { CELLS_FREE = 8 * 1024 * 1024, CELLS_PER_VALUE = 64 };
     if (width <= b->width) return true;
     size_t more = (width - b->width) * SR_BLOCK_ROWS;
-    if (s->n_cells + more > CELLS_FREE && (s->n_cells + more) / CELLS_PER_VALUE > s->n_put) return false;
+    s->too_sparse = s->n_cells + more > CELLS_FREE && (s->n_cells + more) / CELLS_PER_VALUE > s->n_put;
+    if (s->too_sparse) return false;
     /* only a block that is likely to keep its width comes from the pool, which takes nothing back */
     bool pooled = s->pool != NULL && b->width == 0 && width == s->cols.n;
+    if (!pooled && b->cells != NULL && !sr_limit_allows(more * sizeof(double))) return false;
     double *p = pooled ? sr_cell_pool_alloc(s->pool, more)
                        : sr_reallocarray(b->pooled ? NULL : b->cells, width, SR_BLOCK_ROWS * sizeof *p);
     if (p == NULL) return false;
@@ -67,6 +70,14 @@ static bool widen(sr_sheet *s, sr_block *b, size_t width) {
     b->width = width;
     s->n_cells += more;
     return true;
+}
+
+sr_status sr_sheet_fail(const sr_sheet *s, const char *where, sr_err *err) {
+    if (!s->too_sparse) return sr_fail_mem(err);
+    return sr_fail(err, SR_EINPUT,
+                   "%s: %zu values at %zu steps of %zu parameters: nearly every value has a step or a parameter of its own, "
+                   "which no training run writes; is the name column or the step column another one?",
+                   where, s->n_put, s->rows.n, s->cols.n);
 }
 
 int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_stage, int64_t id) {

@@ -45,6 +45,7 @@ struct sr_sheet {
     sr_index_map col_map, row_map;
     size_t last_row;
     size_t n_cells, n_put; /* allocated, stored */
+    bool too_sparse;       /* a value was refused for the sake of the cells around it */
 };
 
 /* Where a cell is; NULL where the block is not that wide, so nothing was put there. */

@@ -10,6 +10,7 @@
 #include "reader_internal.h"
 #include "spikeroot/mem.h"
 #include "spikeroot/parallel.h"
+#include "spikeroot/progress.h"
 
 enum { FORWARD, BACKWARD, RECOMPUTE, PARAM_GRAD, N_METRICS };
 
@@ -144,7 +145,8 @@ static sr_status put_dump(const state *s, const sr_dump *d, int64_t step, bool s
             int32_t col = name.failed ? -1
                                       : sr_sheet_column(r->sheet, sr_str_text(&name), name.len, e->op->chunk,
                                                         (int64_t)sr_sheet_columns(r->sheet));
-            if (row == SIZE_MAX || col < 0 || !sr_sheet_put(r->sheet, row, col, norm, &replaced)) st = sr_fail_mem(err);
+            if (row == SIZE_MAX || col < 0 || !sr_sheet_put(r->sheet, row, col, norm, &replaced))
+                st = sr_sheet_fail(r->sheet, d->dir, err);
             r->n_rows += !replaced;
             /* parameters_grad.<k> is accumulated: the last one of a step is the gradient, which supersedes nothing */
             r->n_superseded += replaced && superseding;
@@ -260,7 +262,11 @@ static sr_status dump_load(void *arg, sr_dataset **out, sr_err *err) {
         if (r[j].sheet == NULL) st = sr_fail_mem(err);
     }
     load_ctx ctx = {s, r};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < s->dirs.n; i++) bytes += sr_dump_bytes(s->dirs.items[i].dir);
+    sr_progress_begin(bytes);
     if (st == SR_OK) st = sr_parallel(s->n_jobs, s->opts.threads, load_rank, &ctx, err);
+    if (st == SR_OK) sr_progress_end();
     if (st == SR_OK) st = collect(s, r, ds, err);
     if (st == SR_OK) st = sr_dataset_seal(ds, err);
     for (size_t j = 0; r != NULL && j < s->n_jobs; j++) sr_warnings_fini(&r[j].warnings);

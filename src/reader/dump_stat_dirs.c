@@ -1,6 +1,5 @@
 /* Where the dumps lie: step<N>/rank<M>/dump.json and the variants of that. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +44,22 @@ sr_status sr_dump_file(const char *path, char **out, sr_err *err) {
         return st;
     }
     return SR_OK;
+}
+
+uint64_t sr_dump_bytes(const char *path) {
+    static const char *const read[] = {"dump.json", "construct.json"};
+    sr_err none;
+    char *file = NULL, *dir = sr_dump_file(path, &file, &none) == SR_OK ? sr_dump_dir_of(file) : NULL;
+    uint64_t bytes = 0;
+    for (size_t i = 0; dir != NULL && i < sizeof read / sizeof *read; i++) {
+        struct stat sb;
+        char *name = sr_dump_path(dir, read[i]);
+        if (name != NULL && stat(name, &sb) == 0) bytes += (uint64_t)sb.st_size;
+        free(name);
+    }
+    free(dir);
+    free(file);
+    return bytes;
 }
 
 /* ---- names ---- */
@@ -99,48 +114,6 @@ static place place_of_root(const char *dir, sr_warnings *w) {
     return at;
 }
 
-typedef struct {
-    char **items;
-    size_t n, cap;
-} names;
-
-static void names_fini(names *l) {
-    for (size_t i = 0; i < l->n; i++) free(l->items[i]);
-    free(l->items);
-}
-
-static int by_name(const void *a, const void *b) {
-    char *const *x = a, *const *y = b;
-    return sr_strnatcmp(*x, *y);
-}
-
-/* The directories in `dir`, sorted, and whether it has a dump.json. */
-static sr_status list_dirs(const char *dir, names *out, bool *has_dump, sr_err *err) {
-    DIR *dp = opendir(dir);
-    if (dp == NULL) return sr_fail_os(err, errno, "%s: cannot open", dir);
-    sr_status st = SR_OK;
-    struct dirent *e;
-    while (st == SR_OK && (errno = 0, e = readdir(dp)) != NULL) {
-        if (e->d_name[0] == '.') continue;
-        char *full = sr_dump_path(dir, e->d_name);
-        struct stat sb;
-        bool there = full != NULL && stat(full, &sb) == 0;
-        if (full == NULL) st = sr_fail_mem(err);
-        if (there && S_ISREG(sb.st_mode) && strcmp(e->d_name, "dump.json") == 0) *has_dump = true;
-        free(full);
-        if (!there || !S_ISDIR(sb.st_mode)) continue;
-        char *name = SR_GROW(out, out->n + 1) ? strdup(e->d_name) : NULL;
-        if (name == NULL)
-            st = sr_fail_mem(err);
-        else
-            out->items[out->n++] = name;
-    }
-    if (st == SR_OK && errno != 0) st = sr_fail_os(err, errno, "%s: cannot read", dir);
-    (void)closedir(dp);
-    if (out->n > 0) qsort(out->items, out->n, sizeof *out->items, by_name);
-    return st;
-}
-
 /* ---- the search ---- */
 
 static sr_status add(sr_dump_dirs *d, const char *dir, place at, sr_err *err) {
@@ -153,11 +126,24 @@ static sr_status add(sr_dump_dirs *d, const char *dir, place at, sr_err *err) {
     return SR_OK;
 }
 
-static sr_status search(sr_dump_dirs *d, const char *dir, place at, int depth, sr_err *err);
+/* A directory and those above it that were gone through, so that links don't lead round and round. */
+typedef struct chain {
+    const struct chain *up;
+    sr_file_id id;
+} chain;
 
-static sr_status search_child(sr_dump_dirs *d, const char *dir, const char *name, place at, int depth, sr_err *err) {
+static bool goes_round(const chain *up, const struct stat *sb) {
+    for (; up != NULL; up = up->up)
+        if (up->id.ino == sb->st_ino && up->id.dev == sb->st_dev) return true;
+    return false;
+}
+
+static sr_status search(sr_dump_dirs *d, const char *dir, place at, const chain *up, int depth, sr_err *err);
+
+static sr_status search_child(sr_dump_dirs *d, const char *dir, const char *name, place at, const chain *up, int depth,
+                              sr_err *err) {
     char *full = sr_dump_path(dir, name);
-    sr_status st = full != NULL ? search(d, full, at, depth + 1, err) : sr_fail_mem(err);
+    sr_status st = full != NULL ? search(d, full, at, up, depth + 1, err) : sr_fail_mem(err);
     free(full);
     return st;
 }
@@ -168,9 +154,37 @@ static void pass_over(sr_dump_dirs *d, const char *dir, const char *name, const 
     free(full);
 }
 
+/* The names of the directories in `dir`, sorted, and whether it has a dump.json. */
+static sr_status list_dirs(sr_dump_dirs *d, const char *dir, sr_dir_names *out, bool *has_dump, int depth,
+                           sr_err *err) {
+    size_t n = 0;
+    if (!sr_dir_list(dir, out)) {
+        int e = errno;
+        if (e == ENOMEM) return sr_fail_mem(err);
+        if (depth == 0 || sr_is_shortage(e)) return sr_fail_file(err, e, dir);
+        sr_warn(&d->warnings, "dump_dir_unreadable", 1, dir, "directories that could not be listed were left out");
+    }
+    d->entries += out->n;
+    if (d->entries > SR_MAX_ENTRIES) return sr_fail_crowded(dir, err);
+    for (size_t i = 0; i < out->n; i++) {
+        struct stat sb;
+        char *name = out->items[i], *full = sr_dump_path(dir, name);
+        if (full == NULL) return sr_fail_mem(err);
+        bool there = stat(full, &sb) == 0;
+        free(full);
+        if (there && S_ISREG(sb.st_mode) && strcmp(name, "dump.json") == 0) *has_dump = true;
+        if (there && S_ISDIR(sb.st_mode)) {
+            out->items[i] = out->items[n];
+            out->items[n++] = name;
+        }
+    }
+    while (out->n > n) free(out->items[--out->n]);
+    return SR_OK;
+}
+
 /* The directories of a dump: steps, ranks, processes. *ours says whether there are any. */
-static sr_status search_layout(sr_dump_dirs *d, const char *dir, const names *sub, place at, int depth, bool *ours,
-                               sr_err *err) {
+static sr_status search_layout(sr_dump_dirs *d, const char *dir, const sr_dir_names *sub, place at, const chain *up,
+                               int depth, bool *ours, sr_err *err) {
     size_t ranks = 0, procs = 0;
     int64_t n;
     sr_status st = SR_OK;
@@ -197,19 +211,26 @@ static sr_status search_layout(sr_dump_dirs *d, const char *dir, const names *su
                       "proc directories are taken as ranks 0, 1, ... in order of their number");
             below.rank = (int32_t)procs++;
         }
-        st = search_child(d, dir, name, below, depth, err);
+        st = search_child(d, dir, name, below, up, depth, err);
     }
     return st;
 }
 
 /* A directory itself and what its name and those in it say. *open: nothing, so the run may be in one of `sub`. */
-static sr_status search_here(sr_dump_dirs *d, const char *dir, place at, int depth, names *sub, bool *open,
-                             sr_err *err) {
+static sr_status search_here(sr_dump_dirs *d, const char *dir, place at, const chain *up, int depth, sr_dir_names *sub,
+                             bool *open, sr_err *err) {
     bool has_dump = false, ours = false;
-    sr_status st = list_dirs(dir, sub, &has_dump, err);
+    struct stat sb;
+    if (stat(dir, &sb) != 0) return SR_OK; /* gone since the directory above was listed */
+    if (goes_round(up, &sb)) {
+        sr_warn(&d->warnings, "dump_dir_loop", 1, dir, "links to a directory above them were passed over");
+        return SR_OK;
+    }
+    const chain here = {up, {sb.st_dev, sb.st_ino}};
+    sr_status st = list_dirs(d, dir, sub, &has_dump, depth, err);
     size_t before = d->n;
     if (st == SR_OK && has_dump) st = add(d, dir, at, err);
-    if (st == SR_OK && at.rank < 0 && depth < MAX_DEPTH) st = search_layout(d, dir, sub, at, depth, &ours, err);
+    if (st == SR_OK && at.rank < 0 && depth < MAX_DEPTH) st = search_layout(d, dir, sub, at, &here, depth, &ours, err);
     bool inside = at.step >= 0 || at.rank >= 0;
     if (st == SR_OK && inside && !ours && d->n == before)
         pass_over(d, dir, "dump.json", "dump_missing", "directories without a dump.json are passed over");
@@ -229,7 +250,7 @@ typedef struct {
 } queue;
 
 /* Put what may hold the run at the end of the queue. */
-static sr_status enqueue(queue *q, const char *dir, const names *sub, int depth, sr_err *err) {
+static sr_status enqueue(queue *q, const char *dir, const sr_dir_names *sub, int depth, sr_err *err) {
     for (size_t i = 0; i < sub->n; i++) {
         int64_t n;
         struct stat sb;
@@ -249,18 +270,19 @@ static sr_status enqueue(queue *q, const char *dir, const names *sub, int depth,
 
 /* Directories of other names: the run is in one of them. The nearest come first, so that none is passed over for being
  * reached over a long way of links. */
-static sr_status search_others(sr_dump_dirs *d, const char *dir, const names *sub, place at, int depth, sr_err *err) {
+static sr_status search_others(sr_dump_dirs *d, const char *dir, const sr_dir_names *sub, place at, int depth,
+                               sr_err *err) {
     const char *first = NULL;
     queue q = {.n = 0};
     sr_status st = enqueue(&q, dir, sub, depth + 1, err);
     for (size_t i = 0; st == SR_OK && i < q.n; i++) {
         const todo it = q.items[i];
-        names below = {0};
+        sr_dir_names below = {.n = 0};
         size_t before = d->n, skip = strlen(dir) + (dir[strlen(dir) - 1] != '/');
         bool open = false;
-        st = search_here(d, it.path, at, it.depth, &below, &open, err);
+        st = search_here(d, it.path, at, NULL, it.depth, &below, &open, err);
         if (st == SR_OK && open) st = enqueue(&q, it.path, &below, it.depth + 1, err);
-        names_fini(&below);
+        sr_dir_names_fini(&below);
         if (st != SR_OK || d->n == before) continue;
         if (first != NULL)
             st = sr_fail(err, SR_EINPUT, "%s: dumps of several runs lie in it (%s, %s); name one of them", dir, first,
@@ -274,12 +296,12 @@ static sr_status search_others(sr_dump_dirs *d, const char *dir, const names *su
     return st;
 }
 
-static sr_status search(sr_dump_dirs *d, const char *dir, place at, int depth, sr_err *err) {
-    names sub = {0};
+static sr_status search(sr_dump_dirs *d, const char *dir, place at, const chain *up, int depth, sr_err *err) {
+    sr_dir_names sub = {.n = 0};
     bool open = false;
-    sr_status st = search_here(d, dir, at, depth, &sub, &open, err);
+    sr_status st = search_here(d, dir, at, up, depth, &sub, &open, err);
     if (st == SR_OK && open) st = search_others(d, dir, &sub, at, depth, err);
-    names_fini(&sub);
+    sr_dir_names_fini(&sub);
     return st;
 }
 
@@ -293,10 +315,11 @@ static int by_place(const void *a, const void *b) {
 sr_status sr_dump_list(const char *root, sr_dump_dirs *out, sr_err *err) {
     struct stat sb;
     if (stat(root, &sb) != 0) return sr_fail_os(err, errno, "%s: cannot open", root);
+    if (S_ISDIR(sb.st_mode) && sr_dir_check(root, &sb, err) != SR_OK) return SR_EINPUT;
     char *dir = S_ISDIR(sb.st_mode) ? strdup(root) : sr_dump_dir_of(root); /* of a dump.json its directory counts */
     if (dir == NULL) return sr_fail_mem(err);
     place at = place_of_root(dir, &out->warnings);
-    sr_status st = S_ISDIR(sb.st_mode) ? search(out, dir, at, 0, err) : add(out, root, at, err);
+    sr_status st = S_ISDIR(sb.st_mode) ? search(out, dir, at, NULL, 0, err) : add(out, root, at, err);
     free(dir);
     if (st == SR_OK && out->warnings.failed) st = sr_fail_mem(err);
     if (st == SR_OK && out->n == 0) {

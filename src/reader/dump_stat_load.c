@@ -21,11 +21,13 @@ typedef struct {
     size_t n_nan_check, n_bare, n_unflushed; /* why there are no statistics */
     size_t n_tensors, n_norms;               /* all, and those with a norm */
     size_t n_nan_taken;                      /* whose norm is NaN because is_nan says so */
+    bool no_memory;                          /* a text could not be read for want of memory: not the file's fault */
     sr_err *err;
 } loader;
 
 /* Count a warning at the current key; strict: an error. */
 static sr_status complain(loader *l, const char *code, const char *what) {
+    if (l->no_memory) return sr_fail_mem(l->err);
     if (l->opts->strict) return sr_fail(l->err, SR_EINPUT, "%s: %s: %s", l->file, sr_str_text(&l->key), what);
     sr_str where = {0};
     sr_str_addf(&where, "%s: %s", l->file, sr_str_text(&l->key));
@@ -77,31 +79,35 @@ static bool has(const char *text, size_t len, const char *word) {
     return false;
 }
 
-/* The value as a tree, NULL if it is not valid JSON (or memory is out). The detour over sr_json_parse is for what plain
+/* The value as a tree, NULL if it is not valid JSON (or l->no_memory). The detour over sr_json_parse is for what plain
  * JSON does not have. */
-static cJSON *parse(const char *text, size_t len) {
+static cJSON *parse(loader *l, const char *text, size_t len) {
     cJSON *root = NULL;
     const char *end = NULL;
     if (memchr(text, '\0', len) != NULL || has(text, len, "NaN") || has(text, len, "Infinity") ||
-        has(text, len, "\\u0000"))
-        return sr_json_parse(text, len, "", &root, NULL) == SR_OK ? root : NULL;
-    root = cJSON_ParseWithLengthOpts(text, len, &end, 0);
+        has(text, len, "\\u0000")) {
+        l->no_memory = sr_json_parse(text, len, "", &root, NULL) == SR_ENOMEM;
+        return root;
+    }
+    root = sr_json_parse_value(text, len, &end, &l->no_memory);
     if (root != NULL && end == text + len) return root;
     cJSON_Delete(root);
     return NULL;
 }
 
 /* Put a string as it stands in the file, without its quotes, into `out`. False if it is no string we can have. */
-static bool read_string(const char *s, size_t len, sr_str *out) {
+static bool read_string(loader *l, const char *s, size_t len, sr_str *out) {
     out->len = 0;
     if (memchr(s, '\\', len) == NULL) {
         sr_str_addn(out, s, len);
+        l->no_memory = out->failed;
         return memchr(s, '\0', len) == NULL && !out->failed;
     }
-    cJSON *item = parse(s - 1, len + 2); /* with its quotes */
+    cJSON *item = parse(l, s - 1, len + 2); /* with its quotes */
     bool ok = cJSON_IsString(item) != 0;
     if (ok) sr_str_add(out, item->valuestring);
     cJSON_Delete(item);
+    l->no_memory = l->no_memory || out->failed;
     return ok && !out->failed;
 }
 
@@ -291,7 +297,7 @@ static sr_status add_entry(loader *l) {
     sr_scan *s = &l->scan;
     sr_dump *d = l->d;
     const char *text = sr_scan_text(s);
-    if (!read_string(sr_scan_key(s), s->key_len, &l->key)) {
+    if (!read_string(l, sr_scan_key(s), s->key_len, &l->key)) {
         if (l->key.failed) return sr_fail_mem(l->err);
         l->key.len = 0;
         sr_str_addf(&l->key, "byte %llu", (unsigned long long)sr_scan_at(s));
@@ -299,7 +305,9 @@ static sr_status add_entry(loader *l) {
     }
     if (text[0] != '{') return complain(l, "dump_entry_skipped", "the entry is no object; it is left out");
     if (s->depth > SR_DUMP_MAX_DEPTH)
-        return complain(l, "dump_entry_skipped", "the entry is nested too deep; it is left out");
+        return complain(
+            l, "dump_entry_skipped",
+            "the entry is nested deeper than the limit of " SR_TEXT(SR_DUMP_MAX_DEPTH) " brackets; it is left out");
     bool again;
     if (sr_dump_add_entry(d, sr_str_text(&l->key), l->key.len, &again) == SIZE_MAX) return sr_fail_mem(l->err);
     sr_status st =
@@ -307,9 +315,12 @@ static sr_status add_entry(loader *l) {
     sr_dump_key_parts parts;
     sr_dump_key_parse(sr_str_text(&l->key), l->key.len, &parts);
     if (st != SR_OK || (l->opts->want & (1u << parts.direction)) == 0) return st;
-    cJSON *entry = parse(text, s->value_len);
-    if (entry == NULL)
-        return complain(l, "dump_entry_skipped", "the entry is not valid JSON; its tensors are left out");
+    cJSON *entry = parse(l, text, s->value_len);
+    if (entry == NULL || sr_json_repeated_key(entry, &l->no_memory) != NULL || l->no_memory) {
+        cJSON_Delete(entry);
+        return complain(l, "dump_entry_skipped",
+                        "the entry is not valid JSON, or has a key twice; its tensors are left out");
+    }
     st = parts.direction == SR_DIR_PARAM_GRAD ? walk_grads(l, entry) : walk_entry(l, entry);
     cJSON_Delete(entry);
     return st;
@@ -322,7 +333,10 @@ static sr_status read_header(loader *l) {
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         if (s->key_len != strlen(name[i]) || memcmp(sr_scan_key(s), name[i], s->key_len) != 0) continue;
         const char *text = sr_scan_text(s);
-        if (text[0] != '"' || !read_string(text + 1, s->value_len - 2, &l->key)) continue;
+        if (text[0] != '"' || !read_string(l, text + 1, s->value_len - 2, &l->key)) {
+            if (l->no_memory) return sr_fail_mem(l->err);
+            continue;
+        }
         const char *copy = sr_dump_intern(l->d, sr_str_text(&l->key), l->key.len);
         if (copy == NULL) return sr_fail_mem(l->err);
         *to[i] = copy;
@@ -368,17 +382,17 @@ static sr_status add_parent(loader *l) {
     sr_str parent = {0};
     int64_t micro = SR_NO_BATCH;
     const char *text = sr_scan_text(s);
-    bool ok = true, read = read_string(sr_scan_key(s), s->key_len, &l->key) && s->depth < SR_DUMP_MAX_DEPTH;
+    bool ok = true, read = read_string(l, sr_scan_key(s), s->key_len, &l->key) && s->depth < SR_DUMP_MAX_DEPTH;
     if (read && text[0] == '"') {
-        read = read_string(text + 1, s->value_len - 2, &parent);
+        read = read_string(l, text + 1, s->value_len - 2, &parent);
     } else if (read && text[0] != 'n') {
-        cJSON *v = parse(text, s->value_len);
+        cJSON *v = parse(l, text, s->value_len);
         const cJSON *up = cJSON_GetArrayItem(v, 0), *number = cJSON_GetArrayItem(v, 1);
         read = v != NULL;
         if (strcmp(sr_str_text(&l->key), "megatron_micro_step_number") == 0) {
             (void)sr_json_get_int(v, &l->d->micro_steps);
             cJSON_Delete(v);
-            return SR_OK;
+            return l->no_memory ? sr_fail_mem(l->err) : SR_OK;
         }
         if (cJSON_IsString(up)) sr_str_add(&parent, up->valuestring);
         if (!sr_json_get_int(number, &micro) || micro < 0 || micro > INT32_MAX) micro = SR_NO_BATCH;

@@ -4,16 +4,20 @@
  * member; what a member holds is for cJSON to say.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dump_stat_internal.h"
+#include "spikeroot/infile.h"
 #include "spikeroot/mem.h"
+#include "spikeroot/progress.h"
 
-enum { CHUNK = 256 * 1024 };
+#ifndef SR_SCAN_CHUNK /* bytes a read() asks for; the fuzz targets take few, so that more lies across two reads */
+#define SR_SCAN_CHUNK (256 * 1024)
+#endif
+enum { CHUNK = SR_SCAN_CHUNK };
 
 /* Read more behind what is there. False at the end of the file, or on an error (then s->failed). */
 static bool fill(sr_scan *s) {
@@ -46,6 +50,7 @@ static bool fill(sr_scan *s) {
         s->failed = true;
         return false;
     }
+    sr_progress_add((uint64_t)n);
     s->eof = n == 0;
     s->len += (size_t)n;
     return n > 0;
@@ -116,7 +121,9 @@ sr_status sr_scan_open(sr_scan *s, const char *path, sr_err *err) {
     memset(s, 0, sizeof *s);
     s->path = path;
     s->err = err;
-    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    s->fd = sr_infile_open(path);
+    if (s->fd < 0 && errno == EINVAL)
+        return sr_fail(err, SR_EINPUT, "%s: is a FIFO, device or directory, not a file", path);
     if (s->fd < 0) return sr_fail_os(err, errno, "%s: cannot open", path);
     s->buf = malloc(CHUNK);
     if (s->buf == NULL) return sr_fail_mem(err);

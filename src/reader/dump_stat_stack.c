@@ -41,7 +41,8 @@ static int best_match(const wanted *w, const char *text, size_t len) {
 /* Take the frames out of [[names], [frames]] or [frames]. */
 static sr_status take_frames(const char *text, size_t len, char ***frames, size_t *n, sr_err *err) {
     cJSON *v = NULL;
-    if (sr_json_parse(text, len, "stack.json", &v, NULL) != SR_OK) return SR_OK; /* damaged: nothing to take */
+    sr_status rc = sr_json_parse(text, len, "stack.json", &v, err);
+    if (rc != SR_OK) return rc == SR_ENOMEM ? rc : SR_OK; /* damaged: nothing to take */
     const cJSON *list = cJSON_IsArray(cJSON_GetArrayItem(v, 1)) ? cJSON_GetArrayItem(v, 1) : v;
     int count = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
     char **out = calloc((size_t)count + 1, sizeof *out);

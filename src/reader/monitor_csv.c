@@ -8,6 +8,7 @@
 
 #include "monitor_csv_internal.h"
 #include "spikeroot/parallel.h"
+#include "spikeroot/progress.h"
 #include "spikeroot/str.h"
 
 typedef struct {
@@ -187,6 +188,10 @@ static sr_status make_run(monitor_csv *m, sr_dataset *ds, load_run *run, sr_err 
     run->ranks = calloc(m->files.n + 1, sizeof *run->ranks);
     if (run->ranks == NULL) return sr_fail_mem(err);
     const csv_file *f = m->files.items;
+    uint64_t bytes = 0;
+    struct stat sb;
+    for (size_t i = 0; i < m->files.n && f[i].holds; i++) bytes += stat(f[i].path, &sb) == 0 ? (uint64_t)sb.st_size : 0;
+    sr_progress_begin(bytes);
     for (size_t i = 0; i < m->files.n && f[i].holds;) {
         rank_job *r = &run->ranks[run->n];
         r->first = i;
@@ -346,6 +351,7 @@ static sr_status csv_load(void *state, sr_dataset **out, sr_err *err) {
         if (same_points(right, m->points, &seen)) break;
         m->points = right;
     }
+    if (rc == SR_OK) sr_progress_end();
     if (rc == SR_OK) rc = describe(m, ds, &seen, err);
     if (rc == SR_OK) rc = check_loaded(m, ds, &seen, norm_missing, err);
     free(norm_missing);

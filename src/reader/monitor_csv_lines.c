@@ -1,20 +1,21 @@
 /* Lines out of large blocks.  read(), not mmap: a file that shrinks while it is mapped would kill the process. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "monitor_csv_internal.h"
+#include "spikeroot/infile.h"
+#include "spikeroot/progress.h"
 
 int csv_lines_open(csv_lines *l, const char *path, char *buf, uint64_t limit) {
     memset(l, 0, sizeof *l);
     l->buf = buf;
-    l->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO must not make us wait */
+    l->fd = sr_infile_open(path);
     if (l->fd < 0) return errno;
     struct stat st;
-    int e = fstat(l->fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
-    if (e != 0) {
+    if (fstat(l->fd, &st) != 0) {
+        int e = errno;
         csv_lines_close(l);
         return e;
     }
@@ -47,6 +48,7 @@ static bool fill(csv_lines *l) {
         l->left = 0; /* the file has shrunk, or can't be read further */
         return false;
     }
+    sr_progress_add((uint64_t)got);
     l->len += (size_t)got;
     l->left -= (uint64_t)got;
     return true;

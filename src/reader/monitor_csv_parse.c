@@ -273,7 +273,7 @@ static sr_status put(reading *r, size_t row, int32_t column, double norm, const 
                         optional(f, r->h.mean, norm, true)};
     }
     bool replaced;
-    if (!sr_sheet_put(j->sheet, row, column, v, &replaced)) return sr_fail_mem(err);
+    if (!sr_sheet_put(j->sheet, row, column, v, &replaced)) return sr_sheet_fail(j->sheet, r->f->path, err);
     if (replaced && r->replaced++ == 0) r->replaced_line = r->lines.line_no;
     if (replaced && j->rank_assumed && !j->want_stats && j->conflict == NULL && j->rows.items[row].shared) {
         sr_str where = {0};

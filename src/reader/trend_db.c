@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "reader_internal.h"
+#include "spikeroot/progress.h"
 #include "spikeroot/str.h"
 #include "trend_db_internal.h"
 
@@ -19,6 +20,17 @@ static void trend_db_close(void *state) {
     free(t);
 }
 
+/* How a file is to be opened depends on what lies beside it, and a writer may just have come or gone. */
+static sr_status connect(sr_tdb *t, const char *path, sr_err *err) {
+    enum { TRIES = 20 };
+    for (int i = 0;; i++) {
+        sr_status code = sr_tdb_source_init(&t->src, path, err);
+        if (code == SR_OK) code = sr_tdb_connect(&t->src, &t->db, err);
+        if (code != SR_EIO || i == TRIES || t->src.real == NULL || !sr_tdb_changed(&t->src)) return code;
+        sr_tdb_source_fini(&t->src);
+    }
+}
+
 static sr_status trend_db_open(const char *path, const sr_read_opts *opts, void **state, sr_err *err) {
     sr_tdb *t = calloc(1, sizeof *t);
     if (t == NULL) return sr_fail_mem(err);
@@ -28,9 +40,8 @@ static sr_status trend_db_open(const char *path, const sr_read_opts *opts, void 
     if (opts->metric != NULL) t->wanted = strdup(opts->metric);
     sr_status code = t->arena == NULL || (opts->metric != NULL && t->wanted == NULL)
                          ? sr_fail_mem(err)
-                         : sr_tdb_source_init(&t->src, path, err);
-    if (code == SR_OK) code = sr_tdb_connect(&t->src, &t->db, err);
-    if (code == SR_OK) code = sr_tdb_read_schema(&t->src, t->db, &t->schema, err);
+                         : connect(t, path, err);
+    if (code == SR_OK) code = sr_tdb_read_schema(&t->src, t->db, opts->strict, &t->schema, err);
     if (code == SR_OK) {
         *state = t;
         return SR_OK;
@@ -179,13 +190,16 @@ static sr_status trend_db_load(void *state, sr_dataset **out, sr_err *err) {
     sr_tdb_pool pool = {.n = 0};
     sr_warnings w = {0};
     *out = NULL;
+    sr_progress_begin((uint64_t)t->src.file.size);
     sr_status code = sr_tdb_pool_open(t, &pool, err);
+    if (code == SR_OK) code = sr_tdb_check_whole(&t->src, t->db, err);
     if (code == SR_OK) code = sr_tdb_read_metrics(&t->src, t->db, t->arena, &t->metrics, err);
     if (code == SR_OK)
         code = sr_tdb_read_targets(&t->src, t->db, &t->schema, t->opts.strict, t->arena, &t->targets, &w, err);
     if (code == SR_OK) code = load_some_metric(t, &pool, &w, out, err);
     sr_tdb_pool_close(&pool);
     if (code == SR_OK) code = sr_tdb_check_unchanged(&t->src, err);
+    if (code == SR_OK) sr_progress_end();
     if (code != SR_OK) {
         sr_dataset_free(*out);
         *out = NULL;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spikeroot/progress.h"
 #include "trend_db_internal.h"
 
 enum { MIN_AHEAD = 16 * 1024, MAX_AHEAD = 64 * 1024 };
@@ -37,12 +38,14 @@ static int read_ahead(sqlite3_file *file, void *to, int n, sqlite3_int64 at) {
         bool in_sequence = at == a->end || at == a->next;
         if (!in_sequence || n > MIN_AHEAD || at + n > a->size) {
             a->next = at + n;
+            sr_progress_add((uint64_t)n);
             return a->own->xRead(file, to, n, at);
         }
         a->window = at == a->end && a->window < MAX_AHEAD ? a->window * 2 : at == a->end ? MAX_AHEAD : MIN_AHEAD;
         sqlite3_int64 len = a->size - at < a->window ? a->size - at : a->window;
         a->start = a->end = 0;
         int rc = a->own->xRead(file, a->buffer, (int)len, at);
+        sr_progress_add((uint64_t)len);
         if (rc != SQLITE_OK) return rc;
         a->start = at;
         a->end = at + len;

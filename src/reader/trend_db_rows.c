@@ -205,7 +205,7 @@ static void put(sqlite3_context *ctx, part *p, sqlite3_value *const v[3]) {
         return;
     }
     if (store(p, step, target, norm)) return;
-    (void)sr_fail_mem(p->err);
+    (void)sr_sheet_fail(p->sheet, p->t->src.path, p->err);
     break_off(ctx, p);
 }
 
@@ -219,8 +219,12 @@ static void put_result(sqlite3_context *ctx) { sqlite3_result_null(ctx); }
 
 /* ---- a table that is not clustered by rank: one walk over all rows ---- */
 
+static sr_status too_many_ranks(const load *l, sr_err *err) {
+    return sr_fail(err, SR_EINPUT, "%s: more than %d ranks, or damaged", l->t->src.path, MAX_RANKS);
+}
+
 static part *add_part(load *l, size_t at, const part *value) {
-    if (l->parts.n >= MAX_RANKS || !SR_GROW(&l->parts, l->parts.n + 1)) return NULL;
+    if (!SR_GROW(&l->parts, l->parts.n + 1)) return NULL;
     part *p = &l->parts.items[at];
     memmove(p + 1, p, (l->parts.n - at) * sizeof *p);
     *p = *value;
@@ -228,7 +232,7 @@ static part *add_part(load *l, size_t at, const part *value) {
     return p;
 }
 
-/* The part of a rank, made when it is new; NULL when memory is out or there are too many ranks. */
+/* The part of a rank, made when it is new; NULL when memory is out. */
 static part *part_of_rank(load *l, int64_t rank) {
     if (l->last < l->parts.n && l->parts.items[l->last].rank == rank) return &l->parts.items[l->last];
     size_t lo = 0, hi = l->parts.n;
@@ -258,13 +262,13 @@ static void put_any(sqlite3_context *ctx, int n, sqlite3_value **v) {
         bad_row(ctx, &l->any, BAD_RANK, text != NULL ? text : "NULL", v + 1);
         return;
     }
-    part *p = part_of_rank(l, rank);
+    part *p = l->parts.n <= MAX_RANKS ? part_of_rank(l, rank) : NULL;
     if (p != NULL) {
         put(ctx, p, v + 1);
         l->any.failed = p->failed;
         return;
     }
-    (void)sr_fail(l->any.err, SR_ENOMEM, "%s: out of memory, or more than %d ranks", l->t->src.path, MAX_RANKS);
+    (void)(l->parts.n <= MAX_RANKS ? sr_fail_mem(l->any.err) : too_many_ranks(l, l->any.err));
     break_off(ctx, &l->any);
 }
 
@@ -383,8 +387,7 @@ static sr_status add_parts(load *l, int64_t rank, sqlite3_stmt *first, sqlite3_s
         p.first = lo + i * each;
         p.end = p.first + each;
         if (i == 0 && (p.sheet = sr_dataset_sheet(l->ds, (int32_t)rank)) == NULL) return sr_fail_mem(err);
-        if (add_part(l, l->parts.n, &p) == NULL)
-            return sr_fail(err, SR_ENOMEM, "%s: out of memory, or more than %d ranks", l->t->src.path, MAX_RANKS);
+        if (add_part(l, l->parts.n, &p) == NULL) return sr_fail_mem(err);
     }
     return SR_OK;
 }
@@ -405,7 +408,7 @@ static sr_status walk_ranks(load *l, size_t slices, size_t *n_ranks, sr_err *err
         bool row = false;
         if ((code = sr_tdb_step(&l->t->src, next, &row, err)) != SR_OK || !row) break;
         if (steps++ > MAX_RANKS) { /* in a damaged tree the next rank need not be larger */
-            code = sr_fail(err, SR_EINPUT, "%s: more than %d ranks, or damaged", l->t->src.path, MAX_RANKS);
+            code = too_many_ranks(l, err);
             break;
         }
         sqlite3_value_free(rank);
@@ -438,8 +441,9 @@ static sr_status read_clustered(load *l, const sr_tdb_pool *pool, sr_err *err) {
     code = sr_parallel(l->parts.n, pool->n, read_part, l, err);
     for (size_t i = 1; code == SR_OK && i < l->parts.n; i++) {
         part *p = &l->parts.items[i];
-        if (p->has_first && !sr_sheet_absorb(sr_dataset_sheet(l->ds, (int32_t)p->rank), p->sheet, &p->n_replaced))
-            code = sr_fail_mem(err);
+        sr_sheet *whole = sr_dataset_sheet(l->ds, (int32_t)p->rank);
+        if (p->has_first && !sr_sheet_absorb(whole, p->sheet, &p->n_replaced))
+            code = sr_sheet_fail(whole, l->t->src.path, err);
     }
     return code;
 }

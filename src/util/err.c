@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "spikeroot/limit.h"
+
 /* Keep a message on one line and safe for a terminal: control characters become \xNN. */
 static void append_escaped(char *out, size_t cap, const char *s) {
     size_t n = strlen(out);
@@ -61,5 +63,7 @@ sr_status sr_fail_os(sr_err *err, int os_errno, const char *fmt, ...) {
 }
 
 sr_status sr_fail_mem(sr_err *err) {
-    return sr_fail(err, SR_ENOMEM, "out of memory; read fewer ranks or steps, or use a machine with more");
+    char why[256];
+    sr_limit_explain(why, sizeof why);
+    return sr_fail(err, SR_ENOMEM, "%s", why);
 }

@@ -1,11 +1,13 @@
 #include "spikeroot/json.h"
 
-#include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "spikeroot/infile.h"
+#include "spikeroot/limit.h"
 #include "spikeroot/num.h"
 #include "spikeroot/value.h"
 #include "spikeroot/version.h"
@@ -147,104 +149,179 @@ sr_status sr_json_print(const cJSON *root, sr_str *out, sr_err *err) {
 
 /* ---- reading ---- */
 
+_Static_assert(CJSON_NESTING_LIMIT >= SR_JSON_MAX_DEPTH, "the limit named in messages is not the one that holds");
+
 static bool starts(const char *p, const char *end, const char *word) {
     size_t n = strlen(word);
     return (size_t)(end - p) >= n && memcmp(p, word, n) == 0;
 }
 
-/* Copy the text with bare NaN, Infinity and -Infinity quoted (Python writes them; JSON has no such words). */
-static sr_status quote_nonfinite(const char *text, size_t len, const char *name, sr_str *out, sr_err *err) {
-    const char *end = text + len, *from = text;
-    bool in_string = false;
-    for (const char *p = text; p < end;) {
-        if (*p == '\0') return sr_fail(err, SR_EINPUT, "%s: byte %zu: NUL byte in JSON text", name, (size_t)(p - text));
-        if (in_string) {
-            if (*p == '\\') {
-                if (starts(p, end, "\\u0000"))
-                    return sr_fail(err, SR_EINPUT, "%s: byte %zu: a string holds a NUL character", name,
-                                   (size_t)(p - text));
-                p++;
-            } else if (*p == '"') {
-                in_string = false;
-            }
-            p++;
-            continue;
-        }
-        if (*p == '"') {
-            in_string = true;
-            p++;
-            continue;
-        }
-        const char *word = *p == 'N' && starts(p, end, "NaN") ? "NaN"
-                           : *p == 'I' && starts(p, end, "Infinity") ? "Infinity"
-                           : *p == '-' && starts(p, end, "-Infinity") ? "-Infinity"
-                                                                        : NULL;
-        if (word == NULL) {
-            p++;
-            continue;
-        }
+/* The UTF-16 unit of the escape \uXXXX at p, -1 if there is none. */
+static long escaped_unit(const char *p, const char *end) {
+    long unit = 0;
+    if (end - p < 6 || p[0] != '\\' || p[1] != 'u') return -1;
+    for (int i = 2; i < 6; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *d = p[i] != '\0' ? strchr(digits, p[i] >= 'A' && p[i] <= 'F' ? p[i] - 'A' + 'a' : p[i]) : NULL;
+        if (d == NULL) return -1;
+        unit = unit * 16 + (d - digits);
+    }
+    return unit;
+}
+
+/* What is wrong with the escape at p, else NULL; *n is its length. */
+static const char *check_escape(const char *p, const char *end, size_t *n) {
+    long unit = escaped_unit(p, end);
+    *n = unit < 0 ? 2 : 6;
+    if (unit == 0) return "a string holds a NUL character";
+    if (unit < 0xd800 || unit > 0xdfff) return NULL;
+    long second = escaped_unit(p + 6, end);
+    *n = 12;
+    return unit <= 0xdbff && second >= 0xdc00 && second <= 0xdfff
+               ? NULL
+               : "half of a surrogate pair (\\ud800 to \\udfff) stands alone, which is no character";
+}
+
+/* The word that Python writes at p and JSON does not have, or NULL. */
+static const char *nonfinite(const char *p, const char *end) {
+    return *p == 'N' && starts(p, end, "NaN")         ? "NaN"
+           : *p == 'I' && starts(p, end, "Infinity")  ? "Infinity"
+           : *p == '-' && starts(p, end, "-Infinity") ? "-Infinity"
+                                                      : NULL;
+}
+
+/* Copy the text with bare NaN, Infinity and -Infinity quoted.  What cJSON would not name is found here: returns what is
+ * wrong, and *at is where; NULL: nothing so far. */
+static const char *clean_text(const char *text, size_t len, sr_str *out, size_t *at) {
+    const char *end = text + len, *from = text, *p = text, *wrong = NULL;
+    bool in_string = false, any = false;
+    long depth = 0;
+    for (size_t n = 1; p < end; p += n, n = 1) {
+        const char *word = in_string ? NULL : nonfinite(p, end);
+        if (*p == '\0')
+            wrong = "NUL byte in JSON text; if it is UTF-16, convert it to UTF-8";
+        else if (*p == '"')
+            in_string = !in_string;
+        else if (in_string && *p == '\\')
+            wrong = check_escape(p, end, &n);
+        else if (!in_string && (*p == '[' || *p == '{') && ++depth > SR_JSON_MAX_DEPTH)
+            wrong = "nested deeper than the limit of " SR_TEXT(SR_JSON_MAX_DEPTH) " brackets; no result of spikeroot is";
+        else if (!in_string && (*p == ']' || *p == '}'))
+            depth--;
+        if (wrong != NULL) break;
+        any = any || strchr(" \t\r\n", *p) == NULL;
+        if (n > (size_t)(end - p)) n = (size_t)(end - p);
+        if (word == NULL) continue;
         sr_str_addn(out, from, (size_t)(p - from));
         sr_str_addf(out, "\"%s\"", word);
-        p += strlen(word);
-        from = p;
+        n = strlen(word);
+        from = p + n;
     }
+    if (wrong == NULL && !any) wrong = "the file is empty";
+    if (wrong == NULL && (in_string || depth > 0)) wrong = "cut off here";
     if (from < end) sr_str_addn(out, from, (size_t)(end - from));
-    return out->failed ? sr_fail_mem(err) : SR_OK;
+    *at = (size_t)(p - text);
+    return wrong;
+}
+
+static _Thread_local bool refused;
+
+static void *allocate(size_t size) {
+    void *p = sr_limit_malloc(size);
+    refused = refused || p == NULL;
+    return p;
+}
+
+static void set_hooks(void) {
+    cJSON_Hooks hooks = {allocate, free};
+    cJSON_InitHooks(&hooks);
+}
+
+cJSON *sr_json_parse_value(const char *text, size_t len, const char **end, bool *no_memory) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, set_hooks);
+    refused = false;
+    cJSON *root = cJSON_ParseWithLengthOpts(text, len, end, 0);
+    *no_memory = root == NULL && refused;
+    return root;
+}
+
+static int cmp_key(const void *a, const void *b) {
+    const char *const *x = a, *const *y = b;
+    return strcmp(*x, *y);
+}
+
+/* A key that the members of the object `first`, ... have twice, or NULL. *no_memory: it could not be told. */
+static const char *repeated_member(const cJSON *first, bool *no_memory) {
+    enum { FEW = 32 };
+    const char *few[FEW], **key = few, *twice = NULL;
+    size_t n = 0, i = 0;
+    for (const cJSON *c = first; c != NULL; c = c->next) n++;
+    if (n > FEW && (key = malloc(n * sizeof *key)) == NULL) {
+        *no_memory = true;
+        return NULL;
+    }
+    for (const cJSON *c = first; c != NULL; c = c->next) key[i++] = c->string;
+    qsort(key, n, sizeof *key, cmp_key);
+    for (i = 1; i < n && twice == NULL; i++)
+        if (strcmp(key[i - 1], key[i]) == 0) twice = key[i];
+    if (key != few) free(key);
+    return twice;
+}
+
+const char *sr_json_repeated_key(const cJSON *item, bool *no_memory) {
+    const char *twice = cJSON_IsObject(item) ? repeated_member(item->child, no_memory) : NULL;
+    for (const cJSON *c = item->child; c != NULL && twice == NULL && !*no_memory; c = c->next)
+        if (c->child != NULL) twice = sr_json_repeated_key(c, no_memory);
+    return twice;
+}
+
+/* What follows a value, and what stands in it twice. */
+static sr_status check_tree(const cJSON *root, const char *name, const sr_str *clean, size_t at, sr_err *err) {
+    bool no_memory = false;
+    while (at < clean->len && strchr(" \t\r\n", clean->s[at]) != NULL) at++;
+    if (at < clean->len)
+        return sr_fail(err, SR_EINPUT, "%s: something follows the JSON document near byte %zu", name, at);
+    const char *twice = sr_json_repeated_key(root, &no_memory);
+    if (no_memory) return sr_fail_mem(err);
+    if (twice == NULL) return SR_OK;
+    return sr_fail(err, SR_EINPUT, "%s: the key \"%.60s\" stands twice in one object, so it is not certain which counts; "
+                   "make the file again", name, twice);
 }
 
 sr_status sr_json_parse(const char *text, size_t len, const char *name, cJSON **out, sr_err *err) {
     sr_str clean = {0};
     *out = NULL;
-    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        text += 3;
-        len -= 3;
-    }
-    sr_status st = quote_nonfinite(text, len, name, &clean, err);
+    size_t at = 0, skip = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    const char *wrong = clean_text(text + skip, len - skip, &clean, &at);
+    sr_status st = wrong != NULL ? sr_fail(err, SR_EINPUT, "%s: byte %zu: %s", name, at + skip, wrong) : SR_OK;
+    if (st == SR_OK && clean.failed) st = sr_fail_mem(err);
     if (st != SR_OK) goto out;
     const char *end = NULL;
-    cJSON *root = cJSON_ParseWithLengthOpts(sr_str_text(&clean), clean.len, &end, 0);
-    size_t at = end != NULL ? (size_t)(end - sr_str_text(&clean)) : 0;
-    if (root == NULL) {
-        st = sr_fail(err, SR_EINPUT, "%s: not valid JSON near byte %zu%s", name, at,
-                     at >= clean.len ? ": the file is empty or cut off" : "");
-        goto out;
-    }
-    while (at < clean.len && strchr(" \t\r\n", clean.s[at]) != NULL) at++;
-    if (at < clean.len) {
+    bool no_memory;
+    cJSON *root = sr_json_parse_value(sr_str_text(&clean), clean.len, &end, &no_memory);
+    at = end != NULL ? (size_t)(end - sr_str_text(&clean)) : 0;
+    if (no_memory)
+        st = sr_fail_mem(err);
+    else if (root == NULL)
+        st = sr_fail(err, SR_EINPUT, "%s: not valid JSON near byte %zu", name, at);
+    else
+        st = check_tree(root, name, &clean, at, err);
+    if (st == SR_OK)
+        *out = root;
+    else
         cJSON_Delete(root);
-        st = sr_fail(err, SR_EINPUT, "%s: something follows the JSON document near byte %zu", name, at);
-        goto out;
-    }
-    *out = root;
 out:
     sr_str_fini(&clean);
     return st;
 }
 
-static sr_status slurp(FILE *f, const char *name, size_t limit, sr_str *text, sr_err *err) {
-    char chunk[65536];
-    size_t n;
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) {
-        if (text->len + n > limit)
-            return sr_fail(err, SR_EINPUT, "%s: larger than the limit of %zu bytes for a JSON file", name, limit);
-        sr_str_addn(text, chunk, n);
-        if (text->failed) return sr_fail_mem(err);
-    }
-    if (ferror(f)) return sr_fail_os(err, errno, "%s: cannot read", name);
-    return SR_OK;
-}
-
 sr_status sr_json_read_file(const char *path, size_t limit, cJSON **out, sr_err *err) {
-    enum { MIB = 1024 * 1024 };
-    bool stdin_ = strcmp(path, "-") == 0;
-    const char *name = stdin_ ? "standard input" : path;
-    *out = NULL;
-    FILE *f = stdin_ ? stdin : fopen(path, "rb");
-    if (f == NULL) return sr_fail_os(err, errno, "%s: cannot open", name);
     sr_str text = {0};
-    sr_status st = slurp(f, name, limit > 0 ? limit : (size_t)1024 * MIB, &text, err);
-    if (!stdin_) (void)fclose(f);
-    if (st == SR_OK) st = sr_json_parse(sr_str_text(&text), text.len, name, out, err);
+    *out = NULL;
+    sr_status st = sr_infile_read(path, limit > 0 ? limit : SR_JSON_MAX_BYTES, &text, err);
+    if (st == SR_OK)
+        st = sr_json_parse(sr_str_text(&text), text.len, strcmp(path, "-") == 0 ? "standard input" : path, out, err);
     sr_str_fini(&text);
     return st;
 }

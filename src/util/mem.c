@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spikeroot/limit.h"
+
 enum { BLOCK = 64 * 1024, ALIGN = 16 };
 
 typedef struct block {
@@ -41,7 +43,7 @@ void *sr_arena_calloc(sr_arena *a, size_t n, size_t size) {
     block *b = a->head;
     if (b == NULL || b->cap - b->used < need + ALIGN) {
         size_t cap = need + ALIGN > BLOCK ? need + ALIGN : BLOCK;
-        b = malloc(sizeof *b + cap);
+        b = sr_limit_malloc(sizeof *b + cap);
         if (b == NULL) return NULL;
         b->used = 0;
         b->cap = cap;
@@ -71,6 +73,7 @@ char *sr_arena_strdup(sr_arena *a, const char *s) { return sr_arena_strndup(a, s
 
 void *sr_reallocarray(void *p, size_t n, size_t size) {
     if (size != 0 && n > SIZE_MAX / size) return NULL;
+    if (p == NULL && !sr_limit_allows(n * size)) return NULL;
     return realloc(p, n * size > 0 ? n * size : 1);
 }
 
@@ -81,6 +84,7 @@ bool sr_grow(void **items, size_t *cap, size_t need, size_t size) {
         if (want > SIZE_MAX / 2) return false;
         want *= 2;
     }
+    if (*items != NULL && want <= SIZE_MAX / size && !sr_limit_allows((want - *cap) * size)) return false;
     void *p = sr_reallocarray(*items, want, size);
     if (p == NULL) return false;
     *items = p;

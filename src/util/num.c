@@ -180,3 +180,12 @@ char *sr_format_double(double v, char buf[SR_NUM_TEXT]) {
     }
     return buf;
 }
+
+const char *sr_size_text(uint64_t bytes, char out[SR_SIZE_TEXT]) {
+    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double v = (double)bytes;
+    size_t u = 0;
+    for (; v >= 1000.0 && u + 1 < sizeof unit / sizeof *unit; u++) v /= 1024.0;
+    (void)snprintf(out, SR_SIZE_TEXT, u == 0 || v >= 99.5 ? "%.0f %s" : "%.1f %s", v, unit[u]);
+    return out;
+}
