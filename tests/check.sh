@@ -2,6 +2,7 @@
 # Runs test suites and adds up what they count.
 #
 # usage: check.sh PROGRAM SUITE... -- [UNIT_TEST_PROGRAM...]
+# The suite fuzz takes its programs from $FUZZ, fault from the directory $FAULT_DIR.
 #
 # A suite prints what went wrong, and as its last line `tally PASSED FAILED SKIPPED`.  The last line here is
 # `N passed, N failed` (and `, N skipped`); exit 1 if anything failed, or if nothing ran.
@@ -32,9 +33,14 @@ fi
 for suite in $suites; do
     case $suite in
     unit) sh "$here/unit/run.sh" "$@" ;;
+    fuzz)
+        # shellcheck disable=SC2086 # a list
+        sh "$here/fuzz/run.sh" ${FUZZ:-}
+        ;;
     cli) sh "$here/cli/run.sh" "$bin" ;;
     golden) sh "$here/cli/golden.sh" "$bin" ;;
     schema) sh "$here/schema/run.sh" "$bin" ;;
+    fault) sh "$here/fault/run.sh" "$bin" "$FAULT_DIR" ;;
     docs) sh "$here/docs/run.sh" "$bin" ;;
     *) echo "check.sh: no suite '$suite'" >&2; exit 2 ;;
     esac >"$dir/out" 2>&1

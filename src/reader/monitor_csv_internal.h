@@ -11,13 +11,18 @@
 #include "reader_internal.h"
 #include "spikeroot/mem.h"
 
+#ifndef SR_CSV_LINE /* the fuzz targets are built with smaller limits, to meet them more often */
+#define SR_CSV_LINE (64 * 1024)
+#define SR_CSV_BLOCK (256 * 1024)
+#endif
+
 enum {
     CSV_MAX_DEPTH = 16, /* directories below the one the user named */
     CSV_MAX_FILES = 1 << 22,
     CSV_MAX_COLUMNS = 128,
-    CSV_MAX_LINE = 64 * 1024, /* bytes; a row of msProbe has 100 to 300 */
+    CSV_MAX_LINE = SR_CSV_LINE, /* bytes; a row of msProbe has 100 to 300 */
     CSV_MAX_NAME = 4096,      /* bytes of a parameter's name */
-    CSV_BLOCK = 256 * 1024,   /* bytes a read() asks for; above CSV_MAX_LINE */
+    CSV_BLOCK = SR_CSV_BLOCK,   /* bytes a read() asks for; above CSV_MAX_LINE */
     CSV_PEEK = 1024 * 1024    /* bytes read of a file to learn what it holds */
 };
 

@@ -1,0 +1,39 @@
+/* The linker sends the reader's sqlite3_open_v2 here (--wrap): it looks at a file that begins as the input does, and
+ * gets a connection to the input itself, in memory.  All else is the reader's own: how the connection is configured,
+ * and what is asked of it. */
+#include "trend.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+enum { HEAD = 100 };
+
+int __real_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char *vfs);
+int __wrap_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char *vfs);
+
+static const uint8_t *bytes;
+static size_t n_bytes;
+
+int __wrap_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char *vfs) {
+    if (bytes == NULL) return __real_sqlite3_open_v2(name, db, flags, vfs);
+    const int memory = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+    int rc = __real_sqlite3_open_v2(":memory:", db, memory, NULL);
+    unsigned char *copy = rc == SQLITE_OK ? sqlite3_malloc64(n_bytes) : NULL;
+    if (copy == NULL) return rc != SQLITE_OK ? rc : SQLITE_NOMEM;
+    memcpy(copy, bytes, n_bytes);
+    if (n_bytes > 19 && copy[18] == 2 && copy[19] == 2) copy[18] = copy[19] = 1; /* there is no -wal in memory */
+    return sqlite3_deserialize(*db, "main", copy, (sqlite3_int64)n_bytes, (sqlite3_int64)n_bytes,
+                               SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+}
+
+void fuzz_database(const uint8_t *data, size_t size, size_t how) {
+    static const char *path;
+    if (path == NULL) path = fuzz_path("trend.db");
+    fuzz_write(path, data, size < HEAD ? size : HEAD);
+    bytes = data;
+    n_bytes = size;
+    fuzz_phase1(path, how);
+    bytes = NULL;
+}
