@@ -4,10 +4,8 @@
 
 #include "spikeroot/reader.h"
 
-enum {
-    SR_DUMP_MAX_MEMBER = 64 * 1024 * 1024, /* bytes of one entry of a dump.json, construct.json or stack.json */
-    SR_DUMP_MAX_DEPTH = 200                /* brackets inside one entry */
-};
+enum { SR_DUMP_MAX_MEMBER = 64 * 1024 * 1024 }; /* bytes of one entry of a dump.json, construct.json or stack.json */
+#define SR_DUMP_MAX_DEPTH 200                   /* brackets inside one entry */
 
 /* ---- dump_stat_scan.c: the members of a JSON file's object, one at a time ---- */
 

@@ -20,32 +20,35 @@ static void trend_db_close(void *state) {
     free(t);
 }
 
-/* How a file is to be opened depends on what lies beside it, and a writer may just have come or gone. */
 static sr_status connect(sr_tdb *t, const char *path, sr_err *err) {
-    enum { TRIES = 20 };
-    for (int i = 0;; i++) {
-        sr_status code = sr_tdb_source_init(&t->src, path, err);
-        if (code == SR_OK) code = sr_tdb_connect(&t->src, &t->db, err);
-        if (code != SR_EIO || i == TRIES || t->src.real == NULL || !sr_tdb_changed(&t->src)) return code;
-        sr_tdb_source_fini(&t->src);
-    }
+    sr_status code = sr_tdb_source_init(&t->src, path, err);
+    if (code == SR_OK) code = sr_tdb_connect(&t->src, &t->db, err);
+    return code == SR_OK ? sr_tdb_read_schema(&t->src, t->db, t->opts.strict, &t->schema, err) : code;
 }
 
 static sr_status trend_db_open(const char *path, const sr_read_opts *opts, void **state, sr_err *err) {
+    enum { TRIES = 20 };
     sr_tdb *t = calloc(1, sizeof *t);
     if (t == NULL) return sr_fail_mem(err);
     t->opts = *opts;
     t->opts.metric = NULL;
     t->arena = sr_arena_new();
     if (opts->metric != NULL) t->wanted = strdup(opts->metric);
-    sr_status code = t->arena == NULL || (opts->metric != NULL && t->wanted == NULL)
-                         ? sr_fail_mem(err)
-                         : connect(t, path, err);
-    if (code == SR_OK) code = sr_tdb_read_schema(&t->src, t->db, opts->strict, &t->schema, err);
+    sr_status code =
+        t->arena == NULL || (opts->metric != NULL && t->wanted == NULL) ? sr_fail_mem(err) : connect(t, path, err);
+    /* how a file is opened depends on what lies beside it, and a writer may just have come or gone */
+    for (int i = 0;
+         i < TRIES && (code == SR_EIO || code == SR_EINPUT) && t->src.real != NULL && sr_tdb_changed(&t->src); i++) {
+        (void)sqlite3_close(t->db);
+        t->db = NULL;
+        sr_tdb_source_fini(&t->src);
+        code = connect(t, path, err);
+    }
     if (code == SR_OK) {
         *state = t;
         return SR_OK;
     }
+    code = sr_tdb_settle(&t->src, code, err);
     trend_db_close(t);
     return code;
 }
@@ -198,7 +201,7 @@ static sr_status trend_db_load(void *state, sr_dataset **out, sr_err *err) {
         code = sr_tdb_read_targets(&t->src, t->db, &t->schema, t->opts.strict, t->arena, &t->targets, &w, err);
     if (code == SR_OK) code = load_some_metric(t, &pool, &w, out, err);
     sr_tdb_pool_close(&pool);
-    if (code == SR_OK) code = sr_tdb_check_unchanged(&t->src, err);
+    code = sr_tdb_settle(&t->src, code, err);
     if (code == SR_OK) sr_progress_end();
     if (code != SR_OK) {
         sr_dataset_free(*out);
@@ -267,7 +270,7 @@ static sr_status trend_db_details(void *state, const sr_dataset *ds, const sr_pl
                 t->schema.min ? "min" : "NULL", t->schema.max ? "max" : "NULL", t->schema.mean ? "mean" : "NULL");
     sr_status code = sql.failed ? sr_fail_mem(err) : sr_tdb_prepare(&t->src, t->db, sql.s, &st, err);
     for (size_t i = 0; code == SR_OK && i < n; i++) code = fetch(t, st, ds, &places[i], &stats[i], err);
-    if (code == SR_OK) code = sr_tdb_check_unchanged(&t->src, err);
+    code = sr_tdb_settle(&t->src, code, err);
     (void)sqlite3_finalize(st);
     sr_str_fini(&sql);
     return code;

@@ -9,7 +9,10 @@
 #include "spikeroot/str.h"
 #include "trend_db_internal.h"
 
-enum { BUSY_MS = 5000 };
+enum {
+    BUSY_MS = 5000,
+    MAX_VALUE = 16 * 1024 * 1024 /* bytes of a row, or of what an expression in the schema makes */
+};
 
 /* ---- the file and its neighbours ---- */
 
@@ -76,10 +79,15 @@ void sr_tdb_source_fini(sr_tdb_source *src) {
     memset(src, 0, sizeof *src);
 }
 
-sr_status sr_tdb_check_unchanged(const sr_tdb_source *src, sr_err *err) {
-    if (src->mode != SR_TDB_FROZEN && src->mode != SR_TDB_WAL_ALONE) return SR_OK;
+bool sr_tdb_changed(const sr_tdb_source *src) {
     sr_tdb_stamp file = stamp(src->real, ""), wal = stamp(src->real, "-wal");
-    if (same_stamp(&file, &src->file) && same_stamp(&wal, &src->wal)) return SR_OK;
+    return !same_stamp(&file, &src->file) || !same_stamp(&wal, &src->wal);
+}
+
+sr_status sr_tdb_settle(const sr_tdb_source *src, sr_status code, sr_err *err) {
+    bool guarded = src->mode == SR_TDB_LOCKED || src->mode == SR_TDB_WAL_SHM;
+    bool suspect = code == SR_EIO || (!guarded && (code == SR_OK || code == SR_EINPUT));
+    if (!suspect || src->real == NULL || !sr_tdb_changed(src)) return code;
     return sr_fail(err, SR_EINPUT, "%s: was written to while it was read; run again, or read a copy of it", src->path);
 }
 
@@ -110,6 +118,10 @@ sr_status sr_tdb_fail(const sr_tdb_source *src, sqlite3 *db, int rc, sr_err *err
                            "the copy once with sqlite3 to undo it",
                            src->path, src->path);
         return sr_fail(err, SR_EIO, "%s: cannot open (%s)", src->path, why);
+    case SQLITE_TOOBIG:
+        return sr_fail(err, SR_EINPUT,
+                       "%s: a row is larger than the limit of %d MiB; msprobe data2db writes no such row", src->path,
+                       MAX_VALUE / (1024 * 1024));
     case SQLITE_IOERR: return sr_fail(err, SR_EIO, "%s: cannot read (%s)", src->path, why);
     default: return sr_fail(err, SR_EINPUT, "%s: cannot be read as a trend.db (%s)", src->path, why);
     }
@@ -146,6 +158,7 @@ static void add_uri(const sr_tdb_source *src, sr_str *uri) {
 static int configure(sqlite3 *db, sr_tdb_mode mode) {
     (void)sqlite3_extended_result_codes(db, 1);
     (void)sqlite3_busy_timeout(db, BUSY_MS);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_VALUE);
     int rc = sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -205,12 +218,28 @@ void sr_tdb_end(sqlite3 *db) {
     if (sqlite3_get_autocommit(db) == 0) (void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-sr_status sr_tdb_version(const sr_tdb_source *src, sqlite3 *db, int64_t *version, sr_err *err) {
+static sr_status pragma(const sr_tdb_source *src, sqlite3 *db, const char *sql, int64_t *out, sr_err *err) {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    sr_status code = sr_tdb_prepare(src, db, "PRAGMA data_version", &st, err);
+    sr_status code = sr_tdb_prepare(src, db, sql, &st, err);
     if (code == SR_OK) code = sr_tdb_step(src, st, &row, err);
-    if (code == SR_OK) *version = row ? sqlite3_column_int64(st, 0) : 0;
+    if (code == SR_OK) *out = row ? sqlite3_column_int64(st, 0) : 0;
     (void)sqlite3_finalize(st);
     return code;
+}
+
+sr_status sr_tdb_version(const sr_tdb_source *src, sqlite3 *db, int64_t *version, sr_err *err) {
+    return pragma(src, db, "PRAGMA data_version", version, err);
+}
+
+sr_status sr_tdb_check_whole(const sr_tdb_source *src, sqlite3 *db, sr_err *err) {
+    int64_t page = 0;
+    if (src->mode != SR_TDB_FROZEN && src->mode != SR_TDB_LOCKED) return SR_OK;
+    sr_status code = pragma(src, db, "PRAGMA page_size", &page, err);
+    const sr_tdb_stamp file = stamp(src->real, "");
+    if (code != SR_OK || page <= 0 || !file.exists || file.size % page == 0) return code;
+    return sr_fail(err, SR_EINPUT,
+                   "%s: cut-off SQLite file (%lld bytes are no whole number of pages of %lld bytes); copy it again or "
+                   "write it again with msprobe data2db",
+                   src->path, (long long)file.size, (long long)page);
 }

@@ -47,8 +47,16 @@ void sr_tdb_end(sqlite3 *db);
 /* A number that changes when another process commits (pragma data_version). */
 sr_status sr_tdb_version(const sr_tdb_source *src, sqlite3 *db, int64_t *version, sr_err *err);
 
-/* Was the file changed since sr_tdb_source_init in a way that the mode does not guard against? SR_EINPUT then. */
-sr_status sr_tdb_check_unchanged(const sr_tdb_source *src, sr_err *err);
+/* Was the file or its -wal changed since sr_tdb_source_init? */
+bool sr_tdb_changed(const sr_tdb_source *src);
+
+/* What reading came to, given its result `code`: SR_EINPUT with a message of its own where the file was changed meanwhile
+ * in a way that the mode does not guard against, or that explains the error; else `code`. */
+sr_status sr_tdb_settle(const sr_tdb_source *src, sr_status code, sr_err *err);
+
+/* Does the file end with a whole page?  SQLite takes the rest of the last one for zeros.  To be asked between
+ * sr_tdb_begin and sr_tdb_end.  Errors: SR_EINPUT. */
+sr_status sr_tdb_check_whole(const sr_tdb_source *src, sqlite3 *db, sr_err *err);
 
 /* The error for SQLite's result code `rc`. */
 sr_status sr_tdb_fail(const sr_tdb_source *src, sqlite3 *db, int rc, sr_err *err);
@@ -74,8 +82,9 @@ typedef struct {
     bool clustered;             /* WITHOUT ROWID, primary key begins with (rank, step): a rank is one stretch */
 } sr_tdb_schema;
 
-/* Check that the tables and columns are there and are tables. Errors: SR_EINPUT names what was found. */
-sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, sr_tdb_schema *schema, sr_err *err);
+/* Check that the tables and columns are there and are tables; strict: also that every page of them is sound, which takes
+ * as long as reading the file.  Errors: SR_EINPUT names what was found. */
+sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, bool strict, sr_tdb_schema *schema, sr_err *err);
 
 typedef struct {
     const char **name; /* in order of id */

@@ -1,4 +1,5 @@
 /* What a trend.db holds beside its rows: tables, columns, metrics, targets. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +67,8 @@ static sr_status check_columns(const sr_tdb_source *src, sqlite3 *db, const char
                                size_t n, sr_err *err) {
     sqlite3_stmt *st = NULL;
     sr_str all = {0};
-    sr_status code =
-        sr_tdb_prepare(src, db, "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2 COLLATE NOCASE", &st, err);
+    sr_status code = sr_tdb_prepare(
+        src, db, "SELECT hidden = 2 FROM pragma_table_xinfo(?1) WHERE name = ?2 COLLATE NOCASE", &st, err);
     for (size_t i = 0; code == SR_OK && i < n; i++) {
         bool row = false;
         (void)sqlite3_reset(st);
@@ -75,7 +76,13 @@ static sr_status check_columns(const sr_tdb_source *src, sqlite3 *db, const char
         (void)sqlite3_bind_text(st, 2, want[i].name, -1, SQLITE_STATIC);
         code = sr_tdb_step(src, st, &row, err);
         if (code != SR_OK) break;
-        if (want[i].found != NULL) {
+        if (row && sqlite3_column_int(st, 0) != 0) {
+            /* its expression would run for each row: the file says what is computed, and for how long */
+            code = sr_fail(err, SR_EINPUT,
+                           "%s: column '%s' of table %s is computed (GENERATED ... VIRTUAL), not stored; write the "
+                           "file again with msprobe data2db",
+                           src->path, want[i].name, table);
+        } else if (want[i].found != NULL) {
             *want[i].found = row;
         } else if (!row) {
             code = list_names(src, db, "SELECT name FROM pragma_table_xinfo(?1) ORDER BY cid", table, &all, err);
@@ -109,7 +116,26 @@ static sr_status check_key(const sr_tdb_source *src, sqlite3 *db, bool *clustere
     return code;
 }
 
-sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, sr_tdb_schema *schema, sr_err *err) {
+/* Every page of a table: SQLite finds what is missing or stands twice. */
+static sr_status check_pages(const sr_tdb_source *src, sqlite3 *db, const char *table, sr_err *err) {
+    sqlite3_stmt *st = NULL;
+    bool row = false;
+    char sql[64];
+    (void)snprintf(sql, sizeof sql, "PRAGMA quick_check('%s')", table);
+    sr_status code = sr_tdb_prepare(src, db, sql, &st, err);
+    if (code == SR_OK) code = sr_tdb_step(src, st, &row, err);
+    const char *says = code == SR_OK && row ? (const char *)sqlite3_column_text(st, 0) : NULL;
+    if (code == SR_OK && (says == NULL || strcmp(says, "ok") != 0))
+        code =
+            sr_fail(err, SR_EINPUT,
+                    "%s: damaged SQLite file (table %s: %.200s) (not with --strict); copy it again or write it again "
+                    "with msprobe data2db",
+                    src->path, table, says != NULL ? says : "nothing can be checked");
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
+sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, bool strict, sr_tdb_schema *schema, sr_err *err) {
     memset(schema, 0, sizeof *schema);
     const column_want metrics[] = {{"metric_id", NULL}, {"metric_name", NULL}};
     const column_want targets[] = {{"target_id", NULL},
@@ -131,17 +157,21 @@ sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, sr_tdb_schem
         code = check_table(src, db, all[i].table, err);
     for (size_t i = 0; code == SR_OK && i < sizeof all / sizeof *all; i++)
         code = check_columns(src, db, all[i].table, all[i].want, all[i].n, err);
+    for (size_t i = 0; code == SR_OK && strict && i < sizeof all / sizeof *all; i++)
+        code = check_pages(src, db, all[i].table, err);
     return code == SR_OK ? check_key(src, db, &schema->clustered, err) : code;
 }
 
 /* ---- metrics ---- */
 
-/* A text without NUL bytes; NULL otherwise. */
+#define MAX_NAME 4096 /* bytes */
+
+/* A text without NUL bytes that is not empty and no longer than MAX_NAME; NULL otherwise. */
 static const char *plain_text(sqlite3_stmt *st, int col, size_t *len) {
     if (sqlite3_column_type(st, col) != SQLITE_TEXT) return NULL;
     const char *s = (const char *)sqlite3_column_text(st, col);
     *len = (size_t)sqlite3_column_bytes(st, col);
-    return s != NULL && *len > 0 && memchr(s, '\0', *len) == NULL ? s : NULL;
+    return s != NULL && *len > 0 && *len <= MAX_NAME && memchr(s, '\0', *len) == NULL ? s : NULL;
 }
 
 sr_status sr_tdb_read_metrics(const sr_tdb_source *src, sqlite3 *db, sr_arena *arena, sr_tdb_metrics *m, sr_err *err) {
@@ -284,8 +314,9 @@ sr_status sr_tdb_read_targets(const sr_tdb_source *src, sqlite3 *db, const sr_td
                                "should be",
                                sr_str_text(&where));
             sr_warn(w, "target_skipped", 1, sr_str_text(&where),
-                    "targets whose id, name, vpp_stage or micro_step is not "
-                    "what msProbe writes were passed over, with their rows");
+                    "targets whose id, name (up to " SR_TEXT(
+                        MAX_NAME) " bytes), vpp_stage or micro_step is not "
+                                  "what msProbe writes were passed over, with their rows");
             sr_str_fini(&where);
         }
     }
