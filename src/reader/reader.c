@@ -2,6 +2,7 @@
 #include "spikeroot/reader.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,10 @@ sr_status sr_fail_file(sr_err *err, int e, const char *path) {
     if (e == EMFILE || e == ENFILE)
         return sr_fail_os(err, e, "%s: cannot open; use fewer --threads or a larger ulimit -n", path);
     return sr_fail_os(err, e, "%s: cannot read", path);
+}
+
+static bool same_value(double a, double b) {
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b) && !sr_absent(a) && !sr_absent(b));
 }
 
 /* ---- one file ---- */
@@ -406,7 +411,13 @@ sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err) {
 
 sr_status sr_reader_details(sr_reader *r, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
                             sr_err *err) {
-    return r->backend->details(r->state, ds, places, n, stats, err);
+    const double absent = sr_absent_value();
+    sr_status st = r->backend->details(r->state, ds, places, n, stats, err);
+    for (size_t i = 0; st == SR_OK && i < n; i++) { /* a file that was replaced meanwhile says nothing of what was read */
+        double norm = sr_dataset_cell(ds, places[i].rank, places[i].target, places[i].point);
+        if (!same_value(stats[i].norm, norm)) stats[i] = (sr_stats4){norm, absent, absent, absent};
+    }
+    return st;
 }
 
 typedef struct {
