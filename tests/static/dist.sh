@@ -16,9 +16,8 @@ fail() {
     exit 1
 }
 
-for clone in one two/deeper; do
-    git clone -q "$repo" "$tmp/$clone"
-done
+git clone -q "$repo" "$tmp/one"
+git clone -q "$tmp/one" "$tmp/two/deeper"
 "$make" -C "$tmp/one" ARCH="$arch" dist >"$tmp/log" 2>&1 || { tail -n 20 "$tmp/log"; fail 'the first build failed'; }
 sleep 2 # the clock has moved on, also for what stores seconds
 (
