@@ -10,7 +10,7 @@
 #include "spikeroot/mem.h"
 #include "spikeroot/num.h"
 
-enum { MAX_DEPTH = 6 };
+#define MAX_DEPTH 6
 
 char *sr_dump_path(const char *dir, const char *name) {
     sr_str b = {0};
@@ -235,6 +235,9 @@ static sr_status search_here(sr_dump_dirs *d, const char *dir, place at, const c
     if (st == SR_OK && inside && !ours && d->n == before)
         pass_over(d, dir, "dump.json", "dump_missing", "directories without a dump.json are passed over");
     *open = !has_dump && !ours && !inside && depth < MAX_DEPTH;
+    if (st == SR_OK && !has_dump && !ours && !inside && !*open && sub->n > 0)
+        sr_warn(&d->warnings, "dump_too_deep", 1, dir,
+                "directories nested more than " SR_TEXT(MAX_DEPTH) " deep were passed over");
     return st;
 }
 

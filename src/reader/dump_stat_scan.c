@@ -123,7 +123,8 @@ sr_status sr_scan_open(sr_scan *s, const char *path, sr_err *err) {
     s->err = err;
     s->fd = sr_infile_open(path);
     if (s->fd < 0 && errno == EINVAL)
-        return sr_fail(err, SR_EINPUT, "%s: is a FIFO, device or directory, not a file", path);
+        return sr_fail(err, SR_EINPUT,
+                       "%s: is a FIFO, device or directory, not a file; name a dump that is made of files", path);
     if (s->fd < 0) return sr_fail_os(err, errno, "%s: cannot open", path);
     s->buf = malloc(CHUNK);
     if (s->buf == NULL) return sr_fail_mem(err);

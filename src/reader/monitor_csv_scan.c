@@ -350,13 +350,12 @@ static void nearest_rank(char *p, bool is_dir, const char *path, place *at) {
 /* What the path says: as the user wrote it first, for it may be a link, then with the directories above. */
 static sr_status place_above(walk *k, const char *path, bool is_dir, place *at, sr_err *err) {
     *at = (place){.rank = -1, .stamp = -1};
-    char *real = realpath(path, NULL);
-    if (real == NULL) return sr_fail_os(err, errno, "%s", path);
+    char *real = realpath(path, NULL); /* NULL: a directory far above is closed to us; what is given then has to do */
     char *given = sr_arena_strdup(k->arena, path);
     if (given != NULL) {
         for (size_t n = strlen(given); n > 1 && given[n - 1] == '/';) given[--n] = '\0';
         if (strstr(given, "..") == NULL) nearest_rank(given, is_dir, path, at);
-        nearest_rank(real, is_dir, path, at);
+        if (real != NULL) nearest_rank(real, is_dir, path, at);
     }
     free(real);
     return given != NULL ? SR_OK : sr_fail_mem(err);

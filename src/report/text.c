@@ -307,6 +307,7 @@ static const char *const warning[][2] = {
     {"dump_proc_as_rank", "proc 目录按编号顺序当作 rank"},
     {"dump_proc_skipped", "proc 目录已跳过"},
     {"dump_step_twice", "同一 step 与 rank 的 dump 出现两次，以后一个目录为准"},
+    {"dump_too_deep", "目录嵌套过深，已跳过"},
     {"dump_truncated", "dump.json 被截断，只读取了完好的部分"},
     {"dump_unflushed", "张量的统计量没有写出（任务被终止）；请重新采集该 step"},
     {"dump_unusable", "有 dump 无法使用"},
