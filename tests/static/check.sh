@@ -126,7 +126,7 @@ check 'pages of 64 KiB' large_pages
 check 'alone in an empty root: the bytes of the dynamic program' in_empty_root
 check 'opens only what it is given' opens_inputs_only
 
-# ---- the tests of the command line; an emulator takes its time ----
+# ---- the tests of the command line; an emulator takes its time, and EMULATED tells tests that measure the process ----
 
 TEST_TIMEOUT=${TEST_TIMEOUT:-600} EMULATED=${qemu:+yes} sh tests/check.sh "$run" cli golden schema docs -- >"$tmp/suites"
 sed '$d' "$tmp/suites"
