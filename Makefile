@@ -24,7 +24,7 @@ UNIT_SRCS := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BINS := $(UNIT_SRCS:%.c=$(BUILD)/%)
 FIXTURES  := $(sort $(wildcard tests/unit/*_fixture.c))
 FIXTURE_OBJS := $(FIXTURES:%.c=$(BUILD)/%.o)
-C_FILES   := $(wildcard src/*.c) $(LIB_SRCS) $(UNIT_SRCS) $(FIXTURES) $(sort $(wildcard tests/fuzz/*.c))
+C_FILES   := $(wildcard src/*.c) $(LIB_SRCS) $(UNIT_SRCS) $(FIXTURES) $(sort $(wildcard tests/fuzz/*.c tests/fault/*.c))
 H_FILES   := $(sort $(wildcard include/spikeroot/*.h src/*/*.h tests/*/*.h))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wformat=2 -Wstrict-prototypes \
@@ -56,7 +56,7 @@ ALL_LDLIBS   := $(DEP_LIBS) -lpthread -lm $(LDLIBS)
 all: $(BIN) ## build ./spikeroot (the default)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/fuzz/fuzz.mk docs/packaging/packaging.mk
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/fuzz/fuzz.mk tests/fault/fault.mk docs/packaging/packaging.mk
 	@echo "Variables: BUILD= PREFIX= DESTDIR= CC= CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= V=1"
 
 # A file that changes when the text does, so that other flags or another list of sources rebuild what they should.
@@ -108,9 +108,10 @@ $(FIXTURE_OBJS): | $(BUILD)/have-cmocka
 -include $(LIB_OBJS:.o=.d) $(FIXTURE_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_BINS:=.d)
 
 include tests/fuzz/fuzz.mk
+include tests/fault/fault.mk
 
-check: $(BIN) $(UNIT_BINS) $(FUZZ_BINS) ## all tests: unit, fuzzed inputs, command line, recorded cases, schemas, documents
-	@FUZZ='$(FUZZ_BINS)' sh tests/check.sh $(BIN) unit fuzz cli golden schema docs -- $(UNIT_BINS)
+check: $(BIN) $(UNIT_BINS) $(FUZZ_BINS) $(FAULT_BINS) ## all tests: unit, fuzzed inputs, command line, recorded cases, schemas, documents
+	@FUZZ='$(FUZZ_BINS)' FAULT_DIR=$(FAULT_DIR) sh tests/check.sh $(BIN) unit fuzz cli golden schema docs fault -- $(UNIT_BINS)
 
 check-unit: $(UNIT_BINS) ## the unit tests only
 	@sh tests/check.sh $(BIN) unit -- $(UNIT_BINS)

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +47,37 @@ static void sync_directory_of(const char *path) {
     (void)close(fd);
 }
 
+/* "dir/name.tmp-XXXXXX", with less of the name where the whole would be longer than a name may be. */
+static bool name_temporary(const char *path, char *tmp, size_t cap) {
+    static const char suffix[] = ".tmp-XXXXXX";
+    enum { KEEP = 255 - (sizeof suffix - 1) }; /* NAME_MAX of all common file systems */
+    const char *slash = strrchr(path, '/');
+    size_t dir = slash != NULL ? (size_t)(slash - path) + 1 : 0, name = strlen(path + dir);
+    size_t n = dir + (name < KEEP ? name : KEEP);
+    if (n + sizeof suffix > cap) return false;
+    memcpy(tmp, path, n);
+    memcpy(tmp + n, suffix, sizeof suffix);
+    return true;
+}
+
+/* mkstemp and the note for the signal handler, with no signal between them: it would leave the file behind. */
+static int make_temporary(char *tmp) {
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int fd = mkstemp(tmp), why = errno;
+    if (fd >= 0) memcpy(sr_outfile_pending, tmp, strlen(tmp) + 1);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return fd;
+}
+
 static sr_status replace(const char *path, mode_t mode, const char *text, size_t len, sr_err *err) {
     char tmp[sizeof sr_outfile_pending];
-    int n = snprintf(tmp, sizeof tmp, "%s.tmp-XXXXXX", path);
-    if (n < 0 || (size_t)n >= sizeof tmp) return sr_fail(err, SR_EINPUT, "%s: the path is too long", path);
-    int fd = mkstemp(tmp);
+    if (!name_temporary(path, tmp, sizeof tmp))
+        return sr_fail(err, SR_EIO, "%.200s...: the path is too long; change into a directory nearer to it", path);
+    int fd = make_temporary(tmp);
     if (fd < 0) return sr_fail_os(err, errno, "%s: cannot create a temporary file beside it", path);
-    memcpy(sr_outfile_pending, tmp, sizeof tmp);
     sr_status st = write_all(fd, path, text, len, err);
     if (st == SR_OK && fchmod(fd, mode) != 0) st = sr_fail_os(err, errno, "%s: cannot set permissions", path);
     if (st == SR_OK && fsync(fd) != 0) st = sr_fail_os(err, errno, "%s: cannot write", path);
