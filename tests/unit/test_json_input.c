@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -171,7 +173,14 @@ static void inputs_that_are_no_files(void **state) {
     (void)close(hold);
     assert_int_equal(cJSON_GetArraySize(root), 2);
     cJSON_Delete(root);
-    static const char *const bad[] = {"/dev/null", "/dev/zero", "/"};
+    char sock[128];
+    (void)snprintf(sock, sizeof sock, "%s/sock", dir);
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    (void)snprintf(at.sun_path, sizeof at.sun_path, "%.100s", sock);
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_true(s >= 0);
+    assert_int_equal(bind(s, (const struct sockaddr *)&at, sizeof at), 0);
+    const char *const bad[] = {"/dev/null", "/dev/zero", "/", sock};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(sr_json_read_file(bad[i], 0, &root, &err), SR_EINPUT);
         assert_non_null(strstr(err.text, ": is a directory, device or socket, not a file; name a file"));
@@ -179,6 +188,8 @@ static void inputs_that_are_no_files(void **state) {
         assert_int_equal(sr_infile_open(bad[i]), -1);
         assert_int_equal(errno, EINVAL);
     }
+    (void)close(s);
+    assert_int_equal(unlink(sock), 0);
     errno = 0;
     assert_int_equal(sr_infile_open(fifo), -1);
     assert_int_equal(errno, EINVAL);
