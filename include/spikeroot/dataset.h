@@ -35,6 +35,14 @@ typedef struct {
     int64_t id;        /* target_id in trend.db (the smallest of its micro steps), else the order of appearance */
 } sr_target;
 
+/* The part that was read (see select.h), and how much of it was left out. */
+typedef struct {
+    const char *ranks, *steps, *targets;  /* the selection as text; NULL: all */
+    int64_t n_ranks, n_steps, n_targets;  /* left out, SR_NOT_COUNTED where the source does not tell without being read */
+} sr_left_out;
+
+enum { SR_NOT_COUNTED = -1 };
+
 typedef struct sr_sheet sr_sheet;
 
 typedef struct {
@@ -59,6 +67,8 @@ typedef struct {
     size_t n_rows;          /* cells recorded */
     size_t n_skipped;       /* rows that could not be read */
     size_t n_superseded;    /* rows replaced by a later run's */
+    bool is_part;           /* something was left out because the user chose so */
+    sr_left_out left_out;   /* only with is_part */
     sr_warnings warnings;
 
     struct sr_dataset_priv *priv;

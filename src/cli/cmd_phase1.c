@@ -16,6 +16,9 @@ static const char help[] =
     "      --db, --csv, --dump\n"
     "                      read DATA as trend.db, monitor CSV or statistics dumps whatever it looks like\n"
     "      --metric NAME   metric to analyse (default: grad_unreduced, else grad_reduced, else parameters_grad)\n"
+    "      --ranks LIST    read these ranks only, e.g. 0-7,59\n"
+    "      --steps A:B     read the steps from A to B only, both included, as the data counts them\n"
+    "      --targets GLOB  read the parameters only whose name matches, e.g. '*.layers.3.*'; several with commas\n"
     "      --iqr-mult X    threshold above the baseline, in inter-quartile ranges (default: 5)\n"
     "      --mad-mult X    threshold above the baseline, in median absolute deviations (default: 10)\n"
     "      --top N         list at most N candidates of one optimizer step: the earliest and the largest (default: 20)\n"
@@ -30,12 +33,13 @@ static const char help[] =
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
 
-enum { OPT_METRIC = SR_OPT_FIRST, OPT_IQR, OPT_MAD, OPT_TOP, OPT_PROBE, OPT_SUMMARY, OPT_STRICT, OPT_THREADS, OPT_DB, OPT_CSV, OPT_DUMP };
+enum { OPT_METRIC = SR_OPT_FIRST, OPT_IQR, OPT_MAD, OPT_TOP, OPT_PROBE, OPT_SUMMARY, OPT_STRICT, OPT_THREADS, OPT_DB, OPT_CSV, OPT_DUMP, OPT_RANKS, OPT_STEPS, OPT_TARGETS };
 
 typedef struct {
     sr_common common;
     const char *input, *probe;
     sr_read_opts read;
+    sr_select select;
     sr_phase1_opts analysis;
     bool summary;
 } options;
@@ -53,6 +57,13 @@ static bool set_format(options *o, sr_format format) {
     return true;
 }
 
+static bool set_selection(sr_select *s, sr_status (*set)(sr_select *, const char *, sr_err *)) {
+    sr_err err;
+    if (set(s, optarg, &err) == SR_OK) return true;
+    sr_cli_usage("phase1", "%s", err.text);
+    return false;
+}
+
 static bool take(void *to, int opt) {
     options *o = to;
     uint64_t n = 0;
@@ -60,6 +71,9 @@ static bool take(void *to, int opt) {
     case OPT_METRIC: o->read.metric = optarg; return true;
     case OPT_PROBE: o->probe = optarg; return true;
     case OPT_SUMMARY: return o->summary = true;
+    case OPT_RANKS: return set_selection(&o->select, sr_select_ranks);
+    case OPT_STEPS: return set_selection(&o->select, sr_select_steps);
+    case OPT_TARGETS: return set_selection(&o->select, sr_select_targets);
     case OPT_STRICT: return o->read.strict = true;
     case OPT_DB: return set_format(o, SR_FORMAT_TREND_DB);
     case OPT_CSV: return set_format(o, SR_FORMAT_CSV);
@@ -89,6 +103,9 @@ static int parse(int argc, char **argv, options *o) {
                                           {"summary", no_argument, NULL, OPT_SUMMARY},
                                           {"strict", no_argument, NULL, OPT_STRICT},
                                           {"threads", required_argument, NULL, OPT_THREADS},
+                                          {"ranks", required_argument, NULL, OPT_RANKS},
+                                          {"steps", required_argument, NULL, OPT_STEPS},
+                                          {"targets", required_argument, NULL, OPT_TARGETS},
                                           {"db", no_argument, NULL, OPT_DB},
                                           {"csv", no_argument, NULL, OPT_CSV},
                                           {"dump", no_argument, NULL, OPT_DUMP},
@@ -101,6 +118,7 @@ static int parse(int argc, char **argv, options *o) {
     if (optind >= argc || argv[optind][0] == '\0') return sr_cli_usage("phase1", "no data named");
     if (optind + 1 < argc) return sr_cli_usage("phase1", "one DATA at a time: '%s' is one too many", argv[optind + 1]);
     o->input = argv[optind];
+    o->read.select = &o->select;
     return -1;
 }
 
@@ -201,18 +219,23 @@ static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     return st;
 }
 
-static sr_exit run(int argc, char **argv) {
-    options o;
+static sr_exit run_parsed(const options *o) {
     sr_err err;
     size_t found = 0;
-    int done = parse(argc, argv, &o);
-    if (done >= 0) return (sr_exit)done;
-    sr_status st = sr_cli_check_output(o.common.output, o.input, &err);
-    if (st == SR_OK && o.probe != NULL) st = sr_cli_check_output(o.common.output, o.probe, &err);
-    if (st == SR_OK) st = analyse(&o, &found, &err);
+    sr_status st = sr_cli_check_output(o->common.output, o->input, &err);
+    if (st == SR_OK && o->probe != NULL) st = sr_cli_check_output(o->common.output, o->probe, &err);
+    if (st == SR_OK) st = analyse(o, &found, &err);
     if (st != SR_OK) return sr_cli_fail("phase1", &err);
-    sr_cli_report_cost(&o.common);
-    return o.common.exit_code && found > 0 ? SR_EXIT_FINDING : SR_EXIT_OK;
+    sr_cli_report_cost(&o->common);
+    return o->common.exit_code && found > 0 ? SR_EXIT_FINDING : SR_EXIT_OK;
+}
+
+static sr_exit run(int argc, char **argv) {
+    options o;
+    int done = parse(argc, argv, &o);
+    sr_exit code = done >= 0 ? (sr_exit)done : run_parsed(&o);
+    sr_select_fini(&o.select);
+    return code;
 }
 
 const sr_command sr_cmd_phase1 = {"phase1", "list candidate coordinates from gradient monitoring data", help, run};

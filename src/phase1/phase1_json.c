@@ -31,6 +31,30 @@ static void write_source(cJSON *root, const sr_phase1_result *r) {
     sr_json_int(o, "top", (int64_t)(r->opts.top > 0 ? r->opts.top : SR_PHASE1_TOP));
 }
 
+static void write_count(cJSON *o, const char *key, int64_t n) {
+    if (n == SR_NOT_COUNTED)
+        sr_json_null(o, key);
+    else
+        sr_json_int(o, key, n);
+}
+
+/* What the user had left out; null: nothing. */
+static void write_selection(cJSON *root, const sr_dataset *ds) {
+    const sr_left_out *l = &ds->left_out;
+    if (!ds->is_part) {
+        sr_json_null(root, "selection");
+        return;
+    }
+    cJSON *o = sr_json_object(root, "selection");
+    sr_json_str(o, "ranks", l->ranks);
+    sr_json_str(o, "steps", l->steps);
+    sr_json_str(o, "targets", l->targets);
+    o = sr_json_object(o, "left_out");
+    write_count(o, "ranks", l->n_ranks);
+    write_count(o, "steps", l->n_steps);
+    write_count(o, "targets", l->n_targets);
+}
+
 static int cmp_int32(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
@@ -230,6 +254,7 @@ static void write_probes(cJSON *root, const sr_phase1_result *r) {
 cJSON *sr_phase1_to_json(const sr_phase1_result *r) {
     cJSON *root = sr_json_root(1);
     write_source(root, r);
+    write_selection(root, r->ds);
     bool ok = write_sharding(root, r);
     write_rank_norms(root, r);
     write_summary(root, r);

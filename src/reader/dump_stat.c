@@ -118,6 +118,7 @@ typedef struct {
     sr_warnings warnings;
     size_t n_rows, n_superseded, n_read;
     bool found[N_METRICS];
+    sr_sheet *unread;  /* its columns are the targets that were not selected; NULL: there are none */
     sr_err first;      /* why the first dump that could not be used was left out */
     const char *lacks; /* of the first dump that has no norm: why */
     const char *lacks_at;
@@ -127,6 +128,13 @@ typedef struct {
     const state *s;
     job_result *result;
 } load_ctx;
+
+static sr_status note_unread(const sr_dump_entry *e, const sr_str *name, job_result *r, sr_err *err) {
+    if (r->unread == NULL) r->unread = sr_sheet_new();
+    bool ok = r->unread != NULL && !name->failed &&
+              sr_sheet_column(r->unread, sr_str_text(name), name->len, e->op->chunk, 0) >= 0;
+    return ok ? SR_OK : sr_fail_mem(err);
+}
 
 static sr_status put_dump(const state *s, const sr_dump *d, int64_t step, bool superseding, job_result *r,
                           sr_err *err) {
@@ -140,6 +148,10 @@ static sr_status put_dump(const state *s, const sr_dump *d, int64_t step, bool s
             double norm = d->tensors[k].stat[SR_STAT_NORM];
             if (sr_absent(norm)) continue; /* not computed */
             target_name(e, &d->tensors[k], s->metric, &name);
+            if (!sr_select_has_target(sr_selected(&s->opts), sr_str_text(&name))) {
+                st = note_unread(&d->entries[i], &name, r, err);
+                continue;
+            }
             if (row == SIZE_MAX) row = sr_sheet_row(r->sheet, step, SR_NO_MICRO);
             bool replaced = false;
             int32_t col = name.failed ? -1
@@ -156,6 +168,11 @@ static sr_status put_dump(const state *s, const sr_dump *d, int64_t step, bool s
     return st;
 }
 
+static bool is_wanted(const state *s, const sr_dump_dir *at) {
+    const sr_select *select = sr_selected(&s->opts);
+    return sr_select_has_rank(select, at->rank) && sr_select_has_step(select, at->step);
+}
+
 static sr_status load_rank(void *arg, size_t j, sr_err *err) {
     const load_ctx *ctx = arg;
     const state *s = ctx->s;
@@ -163,6 +180,7 @@ static sr_status load_rank(void *arg, size_t j, sr_err *err) {
     for (size_t i = s->job[j]; i < s->job[j + 1]; i++) {
         const sr_dump_dir *at = &s->dirs.items[i];
         sr_dump *d = NULL;
+        if (!is_wanted(s, at)) continue;
         sr_status st = load_one(s, at->dir, &d, err);
         if (st == SR_EINPUT && !s->opts.strict) {
             sr_warn(&r->warnings, "dump_unusable", 1, at->dir, "dumps that could not be used, the first one: %s",
@@ -202,7 +220,9 @@ static sr_status describe(const state *s, const job_result *r, sr_dataset *ds, s
         for (size_t j = 0; j < s->n_jobs; j++) any = any || r[j].found[m];
         if (any) found[n++] = metric_name[m];
     }
-    if (n == 0)
+    if (n == 0 && !sr_select_is_all(sr_selected(&s->opts))) { /* that will be why */
+        found[n++] = s->metric_wanted != NULL ? metric_name[s->metric] : metric_name[PARAM_GRAD];
+    } else if (n == 0)
         return sr_fail(err, SR_EINPUT,
                        "%s: no forward, backward or parameters_grad entry in it; name a statistics dump of "
                        "msProbe",
@@ -231,6 +251,32 @@ static sr_status fail_no_norm(const state *s, const job_result *r, const sr_data
                    s->path, ds->metric);
 }
 
+static int by_number(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* How many ranks, steps and targets were not selected. */
+static sr_status count_unread(const state *s, const job_result *r, sr_left_out *out, sr_err *err) {
+    const sr_select *select = sr_selected(&s->opts);
+    int64_t *step = sr_reallocarray(NULL, s->dirs.n + 1, sizeof *step);
+    sr_sheet *targets = sr_sheet_new();
+    size_t n = 0, none = 0;
+    bool ok = step != NULL && targets != NULL;
+    for (size_t i = 0; ok && i < s->dirs.n; i++)
+        if (!sr_select_has_step(select, s->dirs.items[i].step)) step[n++] = s->dirs.items[i].step;
+    if (ok && n > 0) qsort(step, n, sizeof *step, by_number);
+    for (size_t i = 0; i < n; i++) out->n_steps += i == 0 || step[i] != step[i - 1];
+    for (size_t j = 0; ok && j < s->n_jobs; j++) {
+        out->n_ranks += !sr_select_has_rank(select, s->dirs.items[s->job[j]].rank);
+        if (r[j].unread != NULL) ok = sr_sheet_absorb(targets, r[j].unread, &none);
+    }
+    if (ok) out->n_targets = (int64_t)sr_sheet_columns(targets);
+    sr_sheet_free(targets);
+    free(step);
+    return ok ? SR_OK : sr_fail_mem(err);
+}
+
 static sr_status collect(const state *s, job_result *r, sr_dataset *ds, sr_err *err) {
     size_t n_read = 0;
     const sr_err *first = NULL;
@@ -244,7 +290,8 @@ static sr_status collect(const state *s, job_result *r, sr_dataset *ds, sr_err *
     }
     if (n_read > 0 || first == NULL) {
         sr_status st = describe(s, r, ds, err);
-        return st == SR_OK && ds->n_rows == 0 ? fail_no_norm(s, r, ds, err) : st;
+        bool nothing = st == SR_OK && ds->n_rows == 0 && sr_select_is_all(sr_selected(&s->opts));
+        return nothing ? fail_no_norm(s, r, ds, err) : st;
     }
     if (s->dirs.n == 1) return sr_fail(err, SR_EINPUT, "%s", first->text);
     return sr_fail(err, SR_EINPUT, "%s: none of %zu dumps can be used; the first one: %s", s->path, s->dirs.n,
@@ -263,13 +310,18 @@ static sr_status dump_load(void *arg, sr_dataset **out, sr_err *err) {
     }
     load_ctx ctx = {s, r};
     uint64_t bytes = 0;
-    for (size_t i = 0; i < s->dirs.n; i++) bytes += sr_dump_bytes(s->dirs.items[i].dir);
+    for (size_t i = 0; i < s->dirs.n; i++)
+        if (is_wanted(s, &s->dirs.items[i])) bytes += sr_dump_bytes(s->dirs.items[i].dir);
     sr_progress_begin(bytes);
     if (st == SR_OK) st = sr_parallel(s->n_jobs, s->opts.threads, load_rank, &ctx, err);
     if (st == SR_OK) sr_progress_end();
     if (st == SR_OK) st = collect(s, r, ds, err);
+    if (st == SR_OK) st = count_unread(s, r, &ds->left_out, err);
     if (st == SR_OK) st = sr_dataset_seal(ds, err);
-    for (size_t j = 0; r != NULL && j < s->n_jobs; j++) sr_warnings_fini(&r[j].warnings);
+    for (size_t j = 0; r != NULL && j < s->n_jobs; j++) {
+        sr_warnings_fini(&r[j].warnings);
+        sr_sheet_free(r[j].unread);
+    }
     free(r);
     if (st == SR_OK)
         *out = ds;

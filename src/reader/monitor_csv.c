@@ -20,6 +20,8 @@ typedef struct {
     const char *path, *wanted; /* wanted: by --metric, or NULL */
     unsigned threads;
     bool strict;
+    const sr_select *select;
+    size_t n_ranks_left_out;
     sr_arena *arena;
     csv_files files;
     sr_warnings warnings; /* of the scan */
@@ -149,7 +151,7 @@ static sr_status begin_metric(monitor_csv *m, const char *metric, sr_err *err) {
     csv_points *p = &m->points;
     m->metric = metric;
     sr_warnings_fini(&m->order);
-    csv_order(&m->files, metric, &m->order);
+    csv_order(&m->files, metric, m->select, &m->n_ranks_left_out, &m->order);
     if (m->order.failed) return sr_fail_mem(err);
     *p = (csv_points){.implicit = SR_NO_MICRO};
     for (size_t i = 0; i < m->files.n && m->files.items[i].holds; i++) {
@@ -197,7 +199,7 @@ static sr_status make_run(monitor_csv *m, sr_dataset *ds, load_run *run, sr_err 
         r->first = i;
         while (i < m->files.n && f[i].holds && f[i].rank == f[r->first].rank) i++;
         r->last = i;
-        r->job = (csv_job){.metric = m->metric, .strict = m->strict, .points = m->points};
+        r->job = (csv_job){.metric = m->metric, .strict = m->strict, .select = m->select, .points = m->points};
         r->job.sheet = sr_dataset_sheet(ds, f[r->first].rank);
         if (r->job.sheet == NULL) return sr_fail_mem(err);
         run->n++;
@@ -233,6 +235,9 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
     if (rc == SR_OK) rc = sr_parallel(run.n, m->threads, load_rank, &run, err);
     if (rc == SR_OK) sr_warnings_merge(&ds->warnings, &m->warnings);
     if (rc == SR_OK) sr_warnings_merge(&ds->warnings, &m->order);
+    sr_sheet *left_out = sr_sheet_new();
+    size_t none = 0;
+    if (rc == SR_OK && left_out == NULL) rc = sr_fail_mem(err);
     for (size_t i = 0; rc == SR_OK && i < run.n; i++) {
         csv_job *j = &run.ranks[i].job;
         add_seen(seen, &j->seen);
@@ -240,6 +245,7 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
         sr_warnings_merge(&ds->warnings, &j->warnings);
         ds->n_skipped += j->n_skipped;
         ds->n_superseded += j->n_superseded;
+        if (j->left_out != NULL && !sr_sheet_absorb(left_out, j->left_out, &none)) rc = sr_fail_mem(err);
         if (m->conflict == NULL && j->conflict != NULL &&
             (m->conflict = sr_arena_strdup(m->arena, j->conflict)) == NULL)
             rc = sr_fail_mem(err);
@@ -249,6 +255,12 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
         }
     }
     free_run(&run);
+    if (rc == SR_OK)
+        ds->left_out =
+            (sr_left_out){.n_ranks = (int64_t)m->n_ranks_left_out,
+                          .n_steps = m->select->has_first_step || m->select->has_last_step ? SR_NOT_COUNTED : 0,
+                          .n_targets = (int64_t)sr_sheet_columns(left_out)};
+    sr_sheet_free(left_out);
     if (rc != SR_OK) {
         sr_dataset_free(ds);
         free(*norm_missing);
@@ -262,6 +274,7 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
 /* Why there is nothing to analyse, or SR_OK. */
 static sr_status check_loaded(const monitor_csv *m, const sr_dataset *ds, const csv_seen *s, const char *norm_missing,
                               sr_err *err) {
+    if (ds->n_rows == 0 && !sr_select_is_all(m->select)) return SR_OK; /* that will be why */
     if (!s->number && !s->nan && norm_missing != NULL) return sr_fail(err, SR_EINPUT, "%s", norm_missing);
     for (size_t i = 0; s->rows == 0 && i < ds->warnings.n; i++) {
         const sr_warning *w = &ds->warnings.items[i];
@@ -316,6 +329,7 @@ static sr_status describe(const monitor_csv *m, sr_dataset *ds, const csv_seen *
 
 /* Is there something left to try, now that the metric chosen turned out to have no rows? */
 static sr_status skip_empty(monitor_csv *m, const csv_seen *s, const char *norm_missing, sr_err *err) {
+    if (!sr_select_is_all(m->select)) return SR_OK; /* that may be why */
     if (s->rows > 0 || norm_missing != NULL || m->wanted != NULL || m->found.n <= m->empty.n + 1) return SR_OK;
     if (!add_name(&m->empty, m->arena, m->metric)) return sr_fail_mem(err);
     sr_err none;
@@ -482,6 +496,7 @@ static sr_status csv_open(const char *path, const sr_read_opts *opts, void **sta
     }
     m->threads = opts->threads;
     m->strict = opts->strict;
+    m->select = sr_selected(opts);
     m->points.implicit = SR_NO_MICRO;
     m->path = sr_arena_strdup(m->arena, path);
     m->wanted = opts->metric != NULL ? sr_arena_strdup(m->arena, opts->metric) : NULL;

@@ -37,6 +37,9 @@ const char *csv_kind_of_name(const char *file_name);
 /* May a v2 file of this kind (NULL: unknown) hold the metric? */
 bool csv_kind_holds(const char *kind, const char *metric);
 
+/* The steps in a file's name ("grad_unreduced_0-9.csv", "weight_grad_step0-9.csv"). False if it names none. */
+bool csv_steps_of_name(const char *file_name, int64_t *first, int64_t *last);
+
 /* The metric for a v2 scope ("unreduced": "grad_unreduced"); a scope that is not known is its own metric, and then
  * NULL is returned. */
 const char *csv_metric_of_scope(const char *scope, size_t len);
@@ -87,8 +90,9 @@ typedef struct {
 sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *arena, csv_files *out, sr_warnings *w,
                    sr_err *err);
 
-/* Put the files that may hold the metric in order, with their runs numbered. */
-void csv_order(csv_files *files, const char *metric, sr_warnings *w);
+/* Put the files that may hold the metric, and something of what is selected, in order, with their runs numbered.
+ * *n_ranks: how many ranks are left out. */
+void csv_order(csv_files *files, const char *metric, const sr_select *select, size_t *n_ranks, sr_warnings *w);
 
 /* ---- lines ---- */
 
@@ -202,6 +206,7 @@ typedef struct {
     /* what to read */
     const char *metric; /* NULL: no row is wanted, only what is there */
     bool strict;
+    const sr_select *select; /* NULL: all */
     csv_points points;
     const int64_t *steps; /* only these, ascending; NULL: all */
     size_t n_steps;
@@ -217,6 +222,7 @@ typedef struct {
     csv_seen seen;
     sr_warnings warnings;
     size_t n_skipped, n_superseded;
+    sr_sheet *left_out; /* its columns are the targets that were not selected; NULL: there are none */
     bool rank_assumed;  /* nothing names the rank of a file that was read: then directories are no runs of one rank */
     char *conflict;     /* then: "file:line: step" of the first cell that two directories have; NULL: none */
     char *norm_missing; /* "file: columns" of the first file without a norm column */

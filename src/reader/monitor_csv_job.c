@@ -37,6 +37,7 @@ void csv_job_fini(csv_job *j) {
     free(j->stats.items);
     free(j->norm_missing);
     free(j->conflict);
+    sr_sheet_free(j->left_out);
     sr_warnings_fini(&j->warnings);
     memset(j, 0, sizeof *j);
 }

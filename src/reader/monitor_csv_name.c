@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "monitor_csv_internal.h"
+#include "spikeroot/num.h"
 
 /* In msProbe's order.  A name that starts like another stands before it. */
 static const struct {
@@ -89,6 +90,15 @@ int32_t csv_rank_of_name(const char *name) {
         if (e > d && !is_digit(*e) && !is_letter(*e)) found = rank;
     }
     return found;
+}
+
+bool csv_steps_of_name(const char *file, int64_t *first, int64_t *last) {
+    const char *dash = strrchr(file, '-'), *a = dash;
+    if (dash == NULL || !is_digit(dash[1])) return false;
+    while (a > file && is_digit(a[-1])) a--;
+    size_t n = strspn(dash + 1, "0123456789");
+    return strcmp(dash + 1 + n, ".csv") == 0 && sr_parse_int(a, (size_t)(dash - a), first) &&
+           sr_parse_int(dash + 1, n, last) && *first <= *last;
 }
 
 static int two_digits(const char *s) {

@@ -11,7 +11,7 @@
 #include "spikeroot/num.h"
 #include "spikeroot/str.h"
 
-enum { MAX_MICRO = 1 << 24, NO_NAME = -1 };
+enum { MAX_MICRO = 1 << 24, NO_NAME = -1, NOT_WANTED = -2 };
 #define MAX_STEP (INT64_C(1) << 53) /* beyond that JSON numbers are not exact */
 
 /* One file being read. */
@@ -130,9 +130,13 @@ static sr_status new_name(csv_job *j, csv_field name, csv_field vpp, int32_t sta
     csv_name e = {.len = name.len, .vpp_len = (uint8_t)vpp.len, .hash = hash};
     if (vpp.len > 0) memcpy(e.vpp, vpp.s, vpp.len);
     e.raw = sr_arena_strndup(j->arena, name.s, name.len);
-    e.column = sr_sheet_column(j->sheet, text, len, stage, (int64_t)sr_sheet_columns(j->sheet));
+    bool wanted = j->select == NULL || sr_select_has_target(j->select, text);
+    if (!wanted && j->left_out == NULL) j->left_out = sr_sheet_new();
+    sr_sheet *sheet = wanted ? j->sheet : j->left_out;
+    e.column = sheet != NULL ? sr_sheet_column(sheet, text, len, stage, (int64_t)sr_sheet_columns(sheet)) : -1;
     if (e.raw == NULL || e.column < 0 || j->names.n >= UINT32_MAX - 1 || !SR_GROW(&j->names, j->names.n + 1))
         return sr_fail_mem(err);
+    if (!wanted) e.column = NOT_WANTED;
     if (j->names.n >= j->n_name_buckets && !rehash_names(j)) return sr_fail_mem(err);
     uint32_t *head = &j->name_bucket[hash & (j->n_name_buckets - 1)];
     e.chain = *head;
@@ -143,7 +147,7 @@ static sr_status new_name(csv_job *j, csv_field name, csv_field vpp, int32_t sta
 }
 
 /* The column of a name. Rows come in the same order again and again, so the one that came next the last time is
- * tried first. NO_NAME: the name or the stage can't be read. */
+ * tried first. NO_NAME: the name or the stage can't be read; NOT_WANTED: not selected. */
 static sr_status column_of(csv_job *j, csv_field name, csv_field vpp, int32_t *column, sr_err *err) {
     if (j->names.n > 0) {
         uint32_t guess = j->names.items[j->last_name].next;
@@ -322,6 +326,7 @@ static sr_status store(reading *r, size_t row, int32_t column, double norm, cons
 /* ---- lines ---- */
 
 static bool step_wanted(const csv_job *j, int64_t step) {
+    if (j->select != NULL && !sr_select_has_step(j->select, step)) return false;
     if (j->steps == NULL) return true;
     size_t lo = 0, hi = j->n_steps;
     while (lo < hi) {
@@ -404,6 +409,7 @@ static sr_status take_row(reading *r, const csv_field *f, const char *s, size_t 
     sr_status rc = column_of(j, f[h.name], h.vpp >= 0 ? f[h.vpp] : empty, &column, err);
     if (rc != SR_OK) return rc;
     if (column == NO_NAME) return bad_row(r, err, "csv_row_name", "the name or the vpp_stage can't be read");
+    if (column == NOT_WANTED) return SR_OK;
     size_t row;
     rc = row_of(r, step, h.micro >= 0 ? f[h.micro] : none, &row, err);
     if (rc != SR_OK || row == SIZE_MAX) return rc;

@@ -269,13 +269,28 @@ static bool may_hold(const csv_file *f, const char *metric) {
     return f->metric != NULL ? strcmp(f->metric, metric) == 0 : csv_kind_holds(f->kind, metric);
 }
 
-void csv_order(csv_files *files, const char *metric, sr_warnings *w) {
+/* Files named after steps that are not wanted are not opened. */
+static bool has_wanted_steps(const csv_file *f, const sr_select *select) {
+    int64_t first, last;
+    return !csv_steps_of_name(base_name(f->path), &first, &last) || sr_select_has_steps(select, first, last);
+}
+
+void csv_order(csv_files *files, const char *metric, const sr_select *select, size_t *n_ranks, sr_warnings *w) {
     csv_file *f = files->items;
     for (size_t i = 0; i < files->n; i++) {
-        f[i].holds = may_hold(&f[i], metric);
+        f[i].holds =
+            may_hold(&f[i], metric) && sr_select_has_rank(select, f[i].rank) && has_wanted_steps(&f[i], select);
         f[i].when = 0;
     }
     qsort(f, files->n, sizeof *f, by_rank);
+    *n_ranks = 0;
+    int32_t last = -1; /* those that don't hold are in order of rank, too */
+    for (size_t i = 0; i < files->n; i++) {
+        if (f[i].holds || !may_hold(&f[i], metric) || sr_select_has_rank(select, f[i].rank) || f[i].rank == last)
+            continue;
+        last = f[i].rank;
+        ++*n_ranks;
+    }
     for (size_t i = 0, n; i < files->n && f[i].holds; i += n) {
         for (n = 0; i + n < files->n && f[i + n].holds && f[i + n].rank == f[i].rank; n++) warn_of_rank(&f[i + n], w);
         settle_stamps(f + i, n, w);

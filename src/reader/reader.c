@@ -23,6 +23,7 @@ struct sr_reader {
     const sr_backend *backend;
     void *state;
     char *path; /* as the user gave it */
+    const sr_select *select;
 };
 
 /* ---- files that can't be opened ---- */
@@ -364,6 +365,30 @@ long sr_choose_metric(const char *path, const char *wanted, const char *const *f
     return -1;
 }
 
+/* ---- the part that is read ---- */
+
+const sr_select *sr_selected(const sr_read_opts *opts) {
+    static const sr_select all;
+    return opts->select != NULL ? opts->select : &all;
+}
+
+/* The selection as text in the dataset, for those who show it. */
+static bool note_selection(sr_dataset *ds, const sr_select *s) {
+    static void (*const text[])(const sr_select *, sr_str *) = {sr_select_ranks_text, sr_select_steps_text,
+                                                                sr_select_targets_text};
+    const char **const to[] = {&ds->left_out.ranks, &ds->left_out.steps, &ds->left_out.targets};
+    bool ok = true;
+    ds->is_part = !sr_select_is_all(s);
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        sr_str t = {0};
+        text[i](s, &t);
+        if (t.len > 0) *to[i] = sr_dataset_strdup(ds, t.s);
+        ok = ok && !t.failed && (t.len == 0 || *to[i] != NULL);
+        sr_str_fini(&t);
+    }
+    return ok;
+}
+
 /* ---- the reader ---- */
 
 sr_status sr_reader_open(const char *path, const sr_read_opts *opts, sr_reader **out, sr_err *err) {
@@ -373,6 +398,7 @@ sr_status sr_reader_open(const char *path, const sr_read_opts *opts, sr_reader *
     kind k = KIND_OTHER;
     char *target = NULL;
     r->path = strdup(path);
+    r->select = sr_selected(opts);
     sr_status st = r->path == NULL ? sr_fail_mem(err) : probe(path, wanted_kind(opts->format), &k, &target, err);
     if (st == SR_OK) {
         r->backend = backend_of[k];
@@ -395,25 +421,38 @@ void sr_reader_free(sr_reader *r) {
     free(r);
 }
 
+/* An analysis of nothing would find nothing. */
+static sr_status fail_nothing_left(const sr_dataset *ds, sr_err *err) {
+    const sr_left_out *l = &ds->left_out;
+    const char *const text[] = {l->ranks != NULL ? " --ranks " : "",     l->ranks != NULL ? l->ranks : "",
+                                l->steps != NULL ? " --steps " : "",     l->steps != NULL ? l->steps : "",
+                                l->targets != NULL ? " --targets " : "", l->targets != NULL ? l->targets : ""};
+    return sr_fail(err, SR_EINPUT,
+                   "%s: no value of metric '%s' is left by%s%s%s%s%s%s; choose ranks, steps and targets that it has",
+                   ds->path, ds->metric, text[0], text[1], text[2], text[3], text[4], text[5]);
+}
+
 sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err) {
     *out = NULL;
     sr_dataset *ds = NULL;
     sr_status st = r->backend->load(r->state, &ds, err);
     if (st != SR_OK) return st;
     ds->path = sr_dataset_strdup(ds, r->path); /* also where a file inside a directory was read */
-    if (ds->path == NULL) {
+    st = ds->path == NULL || !note_selection(ds, r->select) ? sr_fail_mem(err) : SR_OK;
+    if (st == SR_OK && ds->is_part && ds->n_rows == 0) st = fail_nothing_left(ds, err);
+    if (st == SR_OK)
+        *out = ds;
+    else
         sr_dataset_free(ds);
-        return sr_fail_mem(err);
-    }
-    *out = ds;
-    return SR_OK;
+    return st;
 }
 
 sr_status sr_reader_details(sr_reader *r, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
                             sr_err *err) {
     const double absent = sr_absent_value();
     sr_status st = r->backend->details(r->state, ds, places, n, stats, err);
-    for (size_t i = 0; st == SR_OK && i < n; i++) { /* a file that was replaced meanwhile says nothing of what was read */
+    for (size_t i = 0; st == SR_OK && i < n;
+         i++) { /* a file that was replaced meanwhile says nothing of what was read */
         double norm = sr_dataset_cell(ds, places[i].rank, places[i].target, places[i].point);
         if (!same_value(stats[i].norm, norm)) stats[i] = (sr_stats4){norm, absent, absent, absent};
     }

@@ -65,7 +65,8 @@ typedef struct {
     sr_format format;
     /* Prepare to read `path`. *state belongs to the back-end and is freed by close. */
     sr_status (*open)(const char *path, const sr_read_opts *opts, void **state, sr_err *err);
-    /* Fill a new dataset, sealed. */
+    /* Fill a new dataset, sealed, and the counts of its left_out. One without values is only no error where something was
+     * left out because the user chose so. */
     sr_status (*load)(void *state, sr_dataset **out, sr_err *err);
     /* As sr_reader_details. */
     sr_status (*details)(void *state, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
@@ -74,6 +75,9 @@ typedef struct {
     sr_status (*files)(const void *state, sr_file_visit visit, void *ctx, sr_err *err);
     void (*close)(void *state);
 } sr_backend;
+
+/* What opts.select takes, all of it where there is none. */
+const sr_select *sr_selected(const sr_read_opts *opts);
 
 extern const sr_backend sr_backend_trend_db, sr_backend_monitor_csv, sr_backend_dump_stat;
 

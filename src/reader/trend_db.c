@@ -138,6 +138,13 @@ static sr_status load_metric(sr_tdb *t, const sr_tdb_pool *pool, size_t metric, 
         sr_dataset_free(ds);
     }
     *empty = totals.n_values + totals.n_nulls + ds->n_skipped == 0 && !t->only_nans;
+    ds->left_out = totals.left_out;
+    if (code == SR_OK && *empty &&
+        !sr_select_is_all(sr_selected(&t->opts))) { /* that may be why: not another metric then */
+        *empty = false;
+        code = sr_dataset_seal(ds, err);
+        goto out;
+    }
     if (code != SR_OK || *empty) goto out;
     if (totals.n_values == 0 && (!t->only_nans || totals.n_nulls == 0) && ds->n_skipped == 0)
         code = sr_fail(err, SR_EINPUT,
@@ -193,12 +200,15 @@ static sr_status trend_db_load(void *state, sr_dataset **out, sr_err *err) {
     sr_tdb_pool pool = {.n = 0};
     sr_warnings w = {0};
     *out = NULL;
-    sr_progress_begin((uint64_t)t->src.file.size);
+    /* of a part it is not known how large it is */
+    sr_progress_begin(sr_select_is_all(sr_selected(&t->opts)) ? (uint64_t)t->src.file.size : 0);
     sr_status code = sr_tdb_pool_open(t, &pool, err);
     if (code == SR_OK) code = sr_tdb_check_whole(&t->src, t->db, err);
     if (code == SR_OK) code = sr_tdb_read_metrics(&t->src, t->db, t->arena, &t->metrics, err);
     if (code == SR_OK)
         code = sr_tdb_read_targets(&t->src, t->db, &t->schema, t->opts.strict, t->arena, &t->targets, &w, err);
+    for (size_t g = 0; code == SR_OK && g < t->targets.n_groups; g++)
+        t->targets.group[g].left_out = !sr_select_has_target(sr_selected(&t->opts), t->targets.group[g].name);
     if (code == SR_OK) code = load_some_metric(t, &pool, &w, out, err);
     sr_tdb_pool_close(&pool);
     code = sr_tdb_settle(&t->src, code, err);

@@ -101,6 +101,7 @@ typedef struct {
     size_t len;
     int32_t vpp_stage;
     int64_t id; /* the smallest of its rows */
+    bool left_out; /* not selected */
 } sr_tdb_group;
 
 typedef struct {
@@ -157,6 +158,7 @@ typedef struct {
     size_t n_values, n_nulls;
     int32_t min_micro, max_micro; /* as in the file; SR_NO_MICRO if they were joined */
     bool have_micro;
+    sr_left_out left_out; /* the counts */
 } sr_tdb_totals;
 
 /* Put all rows of t->metric_id into `ds`, with counted warnings. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader_internal.h"
 #include "spikeroot/parallel.h"
 #include "spikeroot/str.h"
 #include "trend_db_internal.h"
@@ -18,7 +19,7 @@
 #define PLUS_INF 1000000001.0
 #define MAX_STEP (INT64_C(1) << 53) /* beyond that JSON numbers are not exact */
 
-enum { MAX_RANKS = 1 << 17, SLICE_STEPS = 16 };
+enum { MAX_RANKS = 1 << 17, SLICE_STEPS = 16, UNREAD = -2 };
 
 double sr_tdb_value(double v) {
     if (v >= PLUS_INF && v <= PLUS_INF) return (double)INFINITY;
@@ -87,12 +88,13 @@ static const struct {
 /* The rows of one rank, or of a slice of its steps: [first, end). */
 typedef struct {
     int64_t rank;
+    bool later; /* not the rank's first part */
     bool has_first, has_end;
     int64_t first, end;
 
     const sr_tdb *t;
     sr_sheet *sheet; /* the dataset's for a rank's first part, else our own */
-    int32_t *column; /* the sheet's column of a target group, -1 not yet */
+    int32_t *column; /* the sheet's column of a target group, -1 not yet, UNREAD: not selected, but there */
     size_t target;   /* the target row found last */
     int64_t step;    /* what `row` belongs to */
     size_t row;
@@ -110,9 +112,17 @@ typedef struct {
         part *items; /* ascending rank, then steps */
         size_t n, cap;
     } parts;
-    size_t last;          /* the part of the row before, where rows name their rank */
-    part any;             /* counts rows that belong to no rank */
-    pthread_mutex_t lock; /* guards idle */
+    /* while rows that name their rank are read, parts are in order of appearance */
+    struct {
+        uint32_t *items; /* indices of parts, ascending rank */
+        size_t n, cap;
+    } by_rank;
+    size_t last; /* the part of the row before */
+    part any;    /* counts rows that belong to no rank */
+    const sr_select *select;
+    size_t n_ranks_unread;
+    bool *unread;         /* target groups that have rows and are not selected */
+    pthread_mutex_t lock; /* guards idle and unread */
     sqlite3 *idle[SR_TDB_MAX_WORKERS];
     unsigned n_idle;
 } load;
@@ -126,6 +136,16 @@ static bool start_part(part *p) {
     if (p->column == NULL) return false;
     for (size_t g = 0; g < n; g++) p->column[g] = -1;
     return true;
+}
+
+/* With what it met of targets that are not selected. */
+static void end_part(load *l, part *p) {
+    (void)pthread_mutex_lock(&l->lock);
+    for (size_t g = 0; p->column != NULL && g < p->t->targets.n_groups; g++)
+        if (p->column[g] == UNREAD) l->unread[g] = true;
+    (void)pthread_mutex_unlock(&l->lock);
+    free(p->column);
+    p->column = NULL;
 }
 
 static void break_off(sqlite3_context *ctx, part *p) {
@@ -189,6 +209,11 @@ static void put(sqlite3_context *ctx, part *p, sqlite3_value *const v[3]) {
         return;
     }
     p->target = target;
+    uint32_t group = p->t->targets.row[target].group;
+    if (p->t->targets.group[group].left_out) {
+        p->column[group] = UNREAD;
+        return;
+    }
     double norm = (double)NAN;
     int type = sqlite3_value_type(v[2]);
     if (type == SQLITE_FLOAT || type == SQLITE_INTEGER) {
@@ -223,32 +248,43 @@ static sr_status too_many_ranks(const load *l, sr_err *err) {
     return sr_fail(err, SR_EINPUT, "%s: more than %d ranks, or damaged", l->t->src.path, MAX_RANKS);
 }
 
-static part *add_part(load *l, size_t at, const part *value) {
+static part *add_part(load *l, const part *value) {
     if (!SR_GROW(&l->parts, l->parts.n + 1)) return NULL;
-    part *p = &l->parts.items[at];
-    memmove(p + 1, p, (l->parts.n - at) * sizeof *p);
+    part *p = &l->parts.items[l->parts.n++];
     *p = *value;
-    l->parts.n++;
     return p;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const part *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 /* The part of a rank, made when it is new; NULL when memory is out. */
 static part *part_of_rank(load *l, int64_t rank) {
     if (l->last < l->parts.n && l->parts.items[l->last].rank == rank) return &l->parts.items[l->last];
-    size_t lo = 0, hi = l->parts.n;
+    size_t lo = 0, hi = l->by_rank.n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (l->parts.items[mid].rank < rank)
+        if (l->parts.items[l->by_rank.items[mid]].rank < rank)
             lo = mid + 1;
         else
             hi = mid;
     }
-    l->last = lo;
-    if (lo < l->parts.n && l->parts.items[lo].rank == rank) return &l->parts.items[lo];
+    if (lo < l->by_rank.n && l->parts.items[l->by_rank.items[lo]].rank == rank)
+        return &l->parts.items[l->last = l->by_rank.items[lo]];
+    if (!SR_GROW(&l->by_rank, l->by_rank.n + 1)) return NULL;
     part p = {.rank = rank, .t = l->t, .err = l->any.err, .sheet = sr_dataset_sheet(l->ds, (int32_t)rank)};
     if (p.sheet == NULL || !start_part(&p)) return NULL;
-    part *added = add_part(l, lo, &p);
-    if (added == NULL) free(p.column);
+    part *added = add_part(l, &p);
+    if (added == NULL) {
+        free(p.column);
+        return NULL;
+    }
+    l->last = l->parts.n - 1;
+    uint32_t *at = &l->by_rank.items[lo];
+    memmove(at + 1, at, (l->by_rank.n++ - lo) * sizeof *at);
+    *at = (uint32_t)l->last;
     return added;
 }
 
@@ -262,6 +298,7 @@ static void put_any(sqlite3_context *ctx, int n, sqlite3_value **v) {
         bad_row(ctx, &l->any, BAD_RANK, text != NULL ? text : "NULL", v + 1);
         return;
     }
+    if (!sr_select_has_rank(l->select, rank)) return;
     part *p = l->parts.n <= MAX_RANKS ? part_of_rank(l, rank) : NULL;
     if (p != NULL) {
         put(ctx, p, v + 1);
@@ -285,12 +322,22 @@ static int set_function(sqlite3 *db, int n, void *user, void (*step)(sqlite3_con
                                       step != NULL ? put_result : NULL, NULL);
 }
 
+/* What is selected, in SQL; of ranks only the outermost: put_any does the rest. */
+static void add_selection(const sr_select *s, sr_str *sql) {
+    if (s->has_first_step) sr_str_addf(sql, " AND step >= %lld", (long long)s->first_step);
+    if (s->has_last_step) sr_str_addf(sql, " AND step <= %lld", (long long)s->last_step);
+    if (s->ranks.n > 0)
+        sr_str_addf(sql, " AND rank >= %d AND rank <= %d", (int)s->ranks.items[0].first,
+                    (int)s->ranks.items[s->ranks.n - 1].last);
+}
+
 static sr_status read_unclustered(load *l, sr_err *err) {
     sqlite3_stmt *st = NULL;
     sr_str sql = {0};
     sqlite3 *db = l->t->db;
     sr_str_addf(&sql, "SELECT sr_put(rank, step, target_id, norm) FROM trend_data WHERE +metric_id = ?1%s",
                 l->t->only_nans ? " AND nans > 0" : "");
+    add_selection(l->select, &sql);
     l->any.err = err;
     int rc = sql.failed ? SQLITE_NOMEM : set_function(db, 4, l, put_any);
     sr_status code =
@@ -299,6 +346,8 @@ static sr_status read_unclustered(load *l, sr_err *err) {
         (void)sqlite3_bind_int64(st, 1, l->t->metric_id);
         code = run(l->t, db, st, &l->any, err);
     }
+    if (l->parts.n > 0) qsort(l->parts.items, l->parts.n, sizeof *l->parts.items, by_rank);
+    free(l->by_rank.items);
     (void)sqlite3_finalize(st);
     (void)set_function(db, 4, NULL, NULL);
     sr_str_fini(&sql);
@@ -315,7 +364,8 @@ static sr_status read_part(void *ctx, size_t i, sr_err *err) {
     p->err = err;
     if (p->sheet == NULL) p->sheet = sr_sheet_new();
     if (p->sheet == NULL || !start_part(p)) return sr_fail_mem(err);
-    /* bounds only where another slice goes on: a step that is no number is beyond them, and is to be counted */
+    /* bounds only where another slice goes on, or for a selection: a step that is no number is beyond them, and is to
+     * be counted */
     sr_str_addf(&sql, "SELECT sr_put(step, target_id, norm) FROM trend_data WHERE rank = ?1 AND +metric_id = ?2%s%s%s",
                 p->has_first ? " AND step >= ?3" : "", p->has_end ? " AND step < ?4" : "",
                 l->t->only_nans ? " AND nans > 0" : "");
@@ -334,12 +384,11 @@ static sr_status read_part(void *ctx, size_t i, sr_err *err) {
     }
     (void)sqlite3_finalize(st);
     (void)set_function(db, 3, NULL, NULL);
+    sr_str_fini(&sql);
     (void)pthread_mutex_lock(&l->lock);
     l->idle[l->n_idle++] = db;
     (void)pthread_mutex_unlock(&l->lock);
-    sr_str_fini(&sql);
-    free(p->column);
-    p->column = NULL;
+    end_part(l, p);
     return code;
 }
 
@@ -379,15 +428,20 @@ static sr_status add_parts(load *l, int64_t rank, sqlite3_stmt *first, sqlite3_s
         if (code != SR_OK) return code;
         if (row && sqlite3_column_type(end[i], 0) == SQLITE_INTEGER) *at[i] = sqlite3_column_int64(end[i], 0);
     }
-    if (lo < 0 || hi > MAX_STEP || hi < lo) hi = lo = 0; /* odd steps: read the rank in one go */
+    const sr_select *s = l->select;
+    if (s->has_first_step && slices > 1 && lo < s->first_step) lo = s->first_step;
+    if (s->has_last_step && slices > 1 && hi > s->last_step) hi = s->last_step;
+    if (lo < 0 || hi > MAX_STEP || hi < lo) hi = lo = 0; /* odd steps, or none: read the rank in one go */
     int64_t n = (hi - lo) / SLICE_STEPS < (int64_t)slices ? (hi - lo) / SLICE_STEPS : (int64_t)slices;
     int64_t each = n > 1 ? (hi - lo) / n + 1 : 0;
     for (int64_t i = 0; i < (n > 1 ? n : 1); i++) {
-        part p = {.rank = rank, .has_first = i > 0, .has_end = i + 1 < n, .t = l->t};
-        p.first = lo + i * each;
-        p.end = p.first + each;
+        part p = {.rank = rank, .later = i > 0, .t = l->t};
+        p.has_first = p.later || s->has_first_step;
+        p.has_end = i + 1 < n || s->has_last_step;
+        p.first = p.later ? lo + i * each : s->first_step;
+        p.end = i + 1 < n ? lo + (i + 1) * each : s->last_step + 1;
         if (i == 0 && (p.sheet = sr_dataset_sheet(l->ds, (int32_t)rank)) == NULL) return sr_fail_mem(err);
-        if (add_part(l, l->parts.n, &p) == NULL) return sr_fail_mem(err);
+        if (add_part(l, &p) == NULL) return sr_fail_mem(err);
     }
     return SR_OK;
 }
@@ -420,8 +474,12 @@ static sr_status walk_ranks(load *l, size_t slices, size_t *n_ranks, sr_err *err
         }
         int64_t id = sqlite3_value_int64(rank);
         bool good = sqlite3_value_type(rank) == SQLITE_INTEGER && id >= 0 && id <= INT32_MAX;
-        *n_ranks += good;
-        if (slices == 0) continue;
+        bool wanted = !good || sr_select_has_rank(l->select, id);
+        *n_ranks += good && wanted;
+        if (slices == 0 || !wanted) {
+            l->n_ranks_unread += slices > 0;
+            continue;
+        }
         code = good ? add_parts(l, id, st[2], st[3], slices, err) : count_bad_rank(l, rank, err);
     }
     sqlite3_value_free(rank);
@@ -442,7 +500,7 @@ static sr_status read_clustered(load *l, const sr_tdb_pool *pool, sr_err *err) {
     for (size_t i = 1; code == SR_OK && i < l->parts.n; i++) {
         part *p = &l->parts.items[i];
         sr_sheet *whole = sr_dataset_sheet(l->ds, (int32_t)p->rank);
-        if (p->has_first && !sr_sheet_absorb(whole, p->sheet, &p->n_replaced))
+        if (p->later && !sr_sheet_absorb(whole, p->sheet, &p->n_replaced))
             code = sr_sheet_fail(whole, l->t->src.path, err);
     }
     return code;
@@ -467,17 +525,28 @@ static void count(const part *p, sr_dataset *ds, sr_tdb_totals *totals) {
 
 sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset *ds, sr_tdb_totals *totals,
                            sr_err *err) {
-    load l = {.t = t, .ds = ds, .any = {.t = t}};
+    load l = {.t = t, .ds = ds, .any = {.t = t}, .select = sr_selected(&t->opts)};
     memset(totals, 0, sizeof *totals);
-    if (pthread_mutex_init(&l.lock, NULL) != 0) return sr_fail_mem(err);
+    l.unread = calloc(t->targets.n_groups + 1, sizeof *l.unread);
+    if (l.unread == NULL) return sr_fail_mem(err);
+    if (pthread_mutex_init(&l.lock, NULL) != 0) {
+        free(l.unread);
+        return sr_fail_mem(err);
+    }
     sr_status code = t->schema.clustered ? read_clustered(&l, pool, err) : read_unclustered(&l, err);
     if (code == SR_OK) count(&l.any, ds, totals);
     for (size_t i = 0; i < l.parts.n; i++) {
         part *p = &l.parts.items[i];
         if (code == SR_OK) count(p, ds, totals);
-        if (p->has_first) sr_sheet_free(p->sheet);
-        free(p->column);
+        if (p->later) sr_sheet_free(p->sheet);
+        end_part(&l, p);
     }
+    for (size_t g = 0; g < t->targets.n_groups; g++) totals->left_out.n_targets += l.unread[g];
+    /* SQLite does not go where a selection ends: how many steps there are is not known */
+    totals->left_out.n_ranks =
+        t->schema.clustered || l.select->ranks.n == 0 ? (int64_t)l.n_ranks_unread : SR_NOT_COUNTED;
+    totals->left_out.n_steps = l.select->has_first_step || l.select->has_last_step ? SR_NOT_COUNTED : 0;
+    free(l.unread);
     free(l.parts.items);
     (void)pthread_mutex_destroy(&l.lock);
     return code;

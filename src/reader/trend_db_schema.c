@@ -256,7 +256,7 @@ static bool add_target(target_reader *t, sqlite3_stmt *st, bool *usable) {
     if ((size_t)g == t->group.n) {
         const char *copy = SR_GROW(&t->group, t->group.n + 1) ? sr_arena_strndup(t->arena, t->name, len) : NULL;
         if (copy == NULL) return false;
-        t->group.items[t->group.n++] = (sr_tdb_group){copy, len, vpp, id};
+        t->group.items[t->group.n++] = (sr_tdb_group){copy, len, vpp, id, false};
     }
     t->row.items[t->row.n++] = (sr_tdb_target){id, (uint32_t)g, micro < 0 ? 0 : micro};
     return true;

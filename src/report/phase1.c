@@ -5,6 +5,19 @@
 
 static bool is_ranking(const sr_rep_anomaly *a) { return strcmp(a->trigger, "dump_abs_norm") == 0; }
 
+/* "ranks 0-7; steps 100:200", NULL where everything was read. */
+static const char *selection(sr_render *c, const sr_rep_p1 *p) {
+    const char *const only[] = {p->only_ranks, p->only_steps, p->only_targets};
+    static const sr_text say[] = {T_P1_ONLY_RANKS, T_P1_ONLY_STEPS, T_P1_ONLY_TARGETS};
+    const char *all = NULL;
+    for (size_t i = 0; i < sizeof say / sizeof *say; i++) {
+        if (only[i] == NULL) continue;
+        const char *text = SAY(c, say[i], sr_rep_name(c, only[i]));
+        all = all == NULL ? text : sr_rep_join(c, sr_rep_join(c, all, sr_rep_word(c->lang, T_THEN)), text);
+    }
+    return all;
+}
+
 static void overview(sr_render *c, const sr_rep_p1 *p) {
     sr_rep_table t = {.columns = 2};
     const char *const head[] = {sr_rep_word(c->lang, T_COL_ITEM), sr_rep_word(c->lang, T_COL_VALUE)};
@@ -20,6 +33,8 @@ static void overview(sr_render *c, const sr_rep_p1 *p) {
                              : range},
         {sr_rep_word(c->lang, T_COL_UNIT), sr_rep_name(c, p->unit)}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) sr_rep_table_row(c, &t, row[i]);
+    const char *const part[] = {sr_rep_word(c->lang, T_COL_SELECTION), selection(c, p)};
+    if (part[1] != NULL) sr_rep_table_row(c, &t, part);
     sr_rep_table_write(c, &t);
 }
 

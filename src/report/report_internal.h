@@ -67,6 +67,7 @@ typedef struct {
 
 typedef struct {
     const char *path, *format, *metric, *unit;
+    const char *only_ranks, *only_steps, *only_targets; /* what alone was read; NULL: all */
     int64_t targets, rows, skipped, first, last, steps, window, opt_steps, reset_boundary;
     bool detected;
     size_t n_ranks;
