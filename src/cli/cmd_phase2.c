@@ -143,7 +143,8 @@ static sr_status write_result(const options *o, cJSON *tree, sr_err *err) {
     const char *device = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(tree, "cross_device_verification"));
     sr_str_add(&says, why != NULL ? why : "");
     if (o->benchmark != NULL && device != NULL) sr_str_addf(&says, " Benchmark: %s.", device);
-    sr_status st = sr_cli_write(&o->common, tree, sr_str_text(&says), err);
+    if (says.failed) cJSON_Delete(tree);
+    sr_status st = says.failed ? sr_fail_mem(err) : sr_cli_write(&o->common, tree, sr_str_text(&says), err);
     sr_str_fini(&says);
     return st;
 }

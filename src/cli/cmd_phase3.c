@@ -182,7 +182,8 @@ static sr_status write_result(const options *o, sr_phase3_result *r, const sr_ph
     if (st == SR_OK) {
         cJSON *tree = sr_phase3_to_json(r, control);
         add_line(tree, &says);
-        st = sr_cli_write(&o->common, tree, sr_str_text(&says), err);
+        if (says.failed) cJSON_Delete(tree);
+        st = says.failed ? sr_fail_mem(err) : sr_cli_write(&o->common, tree, sr_str_text(&says), err);
     }
     sr_str_fini(&says);
     sr_dump_stack_free(r->drilldown.stack, r->drilldown.n_stack);

@@ -85,13 +85,16 @@ static sr_status check_output(const options *o, const char *output, sr_err *err)
 
 /* Nor may a picture be an input, or the report. */
 static sr_status check_pictures(const options *o, const sr_plots *plots, sr_err *err) {
-    for (int p = 0; p < SR_N_PLOTS; p++)
-        if (check_output(o, plots->path[p], NULL) != SR_OK ||
-            sr_cli_check_output(o->common.output, plots->path[p], NULL) != SR_OK)
-            return sr_fail(err, SR_EUSAGE,
-                           "--plots %s: the picture %s would overwrite an input or the report; name another directory",
-                           o->plots, plots->path[p]);
-    return SR_OK;
+    sr_status st = SR_OK;
+    for (int p = 0; st == SR_OK && p < SR_N_PLOTS; p++) {
+        st = check_output(o, plots->path[p], err);
+        if (st == SR_OK) st = sr_cli_check_output(o->common.output, plots->path[p], err);
+        if (st == SR_EUSAGE)
+            sr_fail(err, SR_EUSAGE,
+                    "--plots %s: the picture %s would overwrite an input or the report; name another directory", o->plots,
+                    plots->path[p]);
+    }
+    return st;
 }
 
 static sr_status read_all(const options *o, sr_report *r, sr_err *err) {

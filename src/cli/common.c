@@ -100,37 +100,51 @@ static bool is_result(const char *path) {
     return head[0] == '{' && strstr(head, "\"phase\":") != NULL;
 }
 
-/* Does the existing file `output` lie in directory `input`, and is it no earlier result? */
-static bool is_inside(const char *output, const char *input) {
-    char *file = realpath(output, NULL), *dir = realpath(input, NULL);
-    size_t n = dir != NULL ? strlen(dir) : 0;
-    bool inside = file != NULL && n > 0 && strncmp(file, dir, n) == 0 && file[n] == '/' && !is_result(file);
-    free(file);
-    free(dir);
-    return inside;
+static bool same_file(const struct stat *a, const struct stat *b) { return a->st_dev == b->st_dev && a->st_ino == b->st_ino; }
+
+/* Is `file` one of those that SQLite keeps beside the database, there already or not? */
+static bool is_beside(const char *file, const struct stat *db) {
+    static const char *const suffix[] = {"-wal", "-shm", "-journal"};
+    char name[4096];
+    struct stat sb;
+    size_t n = strlen(file);
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
+        size_t len = strlen(suffix[i]);
+        if (n <= len || n - len >= sizeof name || strcmp(file + n - len, suffix[i]) != 0) continue;
+        (void)snprintf(name, sizeof name, "%.*s", (int)(n - len), file);
+        return stat(name, &sb) == 0 && same_file(&sb, db);
+    }
+    return false;
 }
 
-/* SQLite's own files beside a database. */
-static bool is_beside(const char *output, const char *input) {
-    static const char *const suffix[] = {"-wal", "-shm", "-journal"};
-    char *file = realpath(output, NULL), *db = realpath(input, NULL);
-    size_t n = db != NULL ? strlen(db) : 0;
-    bool beside = false;
-    for (size_t i = 0; file != NULL && n > 0 && i < sizeof suffix / sizeof *suffix; i++)
-        beside = beside || (strncmp(file, db, n) == 0 && strcmp(file + n, suffix[i]) == 0);
-    free(file);
-    free(db);
-    return beside;
+/* Does the file lie in the directory `input`, and is it no earlier result? */
+static sr_status is_inside(const char *file, const char *input, bool *inside, sr_err *err) {
+    char *dir = realpath(input, NULL);
+    if (dir == NULL) return sr_fail_os(err, errno, "%s: cannot resolve", input);
+    size_t n = strlen(dir);
+    *inside = strncmp(file, dir, n) == 0 && file[n] == '/' && !is_result(file);
+    free(dir);
+    return SR_OK;
 }
 
 sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err) {
     struct stat a, b;
     if (strcmp(output, "-") == 0 || strcmp(input, "-") == 0) return SR_OK;
     if (output[0] == '\0') return sr_fail(err, SR_EUSAGE, "-o: the name is empty");
-    if (stat(output, &a) != 0 || stat(input, &b) != 0) return SR_OK;
-    bool same = (a.st_dev == b.st_dev && a.st_ino == b.st_ino) ||
-                (S_ISREG(a.st_mode) && (S_ISDIR(b.st_mode) ? is_inside(output, input) : is_beside(output, input)));
-    if (!same) return SR_OK;
+    if (stat(input, &b) != 0) return SR_OK;
+    bool there = stat(output, &a) == 0, refused = there ? same_file(&a, &b) : is_beside(output, &b);
+    if (!refused && there && S_ISREG(a.st_mode)) {
+        char *file = realpath(output, NULL);
+        if (file == NULL) return sr_fail_os(err, errno, "%s: cannot resolve", output);
+        sr_status st = SR_OK;
+        if (S_ISDIR(b.st_mode))
+            st = is_inside(file, input, &refused, err);
+        else
+            refused = is_beside(file, &b);
+        free(file);
+        if (st != SR_OK) return st;
+    }
+    if (!refused) return SR_OK;
     return sr_fail(err, SR_EUSAGE, "-o %s: is an input of this command, or lies among its inputs, and these are never overwritten; name "
                    "another file", output);
 }

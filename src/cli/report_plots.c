@@ -60,7 +60,7 @@ static void add_relative(sr_str *b, const char *from, const char *to) {
     add_url(b, to);
 }
 
-/* The directory that the report is in, resolved; NULL when it can't be. */
+/* The directory that the report is in, resolved; NULL and errno when it can't be. */
 static char *directory_of(const char *output) {
     if (strcmp(output, "-") == 0) return realpath(".", NULL);
     const char *slash = strrchr(output, '/');
@@ -68,15 +68,18 @@ static char *directory_of(const char *output) {
     sr_str b = {0};
     sr_str_addn(&b, output, slash == output ? 1 : (size_t)(slash - output));
     char *dir = b.failed ? NULL : realpath(sr_str_text(&b), NULL);
+    if (b.failed) errno = ENOMEM;
     sr_str_fini(&b);
     return dir;
 }
 
 static sr_status link_to(sr_plots *p, int i, const char *output, sr_err *err) {
     sr_str b = {0};
-    char *file = realpath(p->path[i], NULL), *from = directory_of(output);
+    char *file = realpath(p->path[i], NULL), *from = file != NULL ? directory_of(output) : NULL;
     if (file != NULL && from != NULL)
         add_relative(&b, from, file);
+    else if (errno == ENOMEM)
+        b.failed = true;
     else
         add_url(&b, p->path[i]);
     p->link[i] = take(&b);

@@ -21,7 +21,7 @@ if sh "$here/works.sh" "$bin" "$dir/fault.so"; then
     # shellcheck disable=SC2046 # three numbers
     set -- $(sed -n 's/^tally //p' "$tmp/log") 0 1 0
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-    if OOM_PER_STACK=1 sh "$here/oom.sh" "$bin" "$dir/fault.so" version output-unwritable phase3-output >"$tmp/log" 2>&1; then
+    if OOM_PER_STACK=1 sh "$here/oom.sh" "$bin" "$dir/fault.so" version output-unwritable >"$tmp/log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
