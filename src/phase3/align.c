@@ -47,6 +47,10 @@ typedef struct {
     const char **name[SR_N_GROUPS]; /* one an operator: equal on both sides */
     sr_holding holding;
     int32_t *batch[SR_N_GROUPS], *turn[SR_N_GROUPS]; /* one an entry, for APIs that no module holds */
+    struct {
+        const sr_dump_tensor **items;
+        size_t n, cap;
+    } places[SR_N_GROUPS]; /* tensors of the current unit, see sort_places */
 } aligning;
 
 static bool below(const char *path, const char *prefix, const char **rest) {
@@ -167,10 +171,51 @@ static void set_call(const aligning *a, int g, size_t turn, sr_unit *u) {
     u->turn = free_api ? a->turn[g][at] : (int32_t)turn;
 }
 
+/* ---- tensors ---- */
+
+static int cmp_place(const sr_tensor_info *x, const sr_tensor_info *y) {
+    return x->io != y->io ? (x->io < y->io ? -1 : 1) : strcmp(x->place, y->place);
+}
+
+static int by_place(const void *a, const void *b) {
+    const sr_dump_tensor *const *x = a, *const *y = b;
+    int c = cmp_place((*x)->info, (*y)->info);
+    return c != 0 ? c : (*x > *y) - (*x < *y);
+}
+
+/* Put the tensors of group g's entry in order of place, if they are so many that looking at each would take long. */
+static bool sort_places(aligning *a, int g, const sr_dump_entry *e) {
+    enum { FEW = 32 };
+    a->places[g].n = 0;
+    if (e == NULL || e->n_tensors <= FEW) return true;
+    if (!SR_GROW(&a->places[g], e->n_tensors)) return false;
+    for (size_t i = 0; i < e->n_tensors; i++) a->places[g].items[i] = &a->r->dump[g]->tensors[e->first_tensor + i];
+    a->places[g].n = e->n_tensors;
+    qsort(a->places[g].items, e->n_tensors, sizeof *a->places[g].items, by_place);
+    return true;
+}
+
+/* The first tensor of group g's entry at the place of `t`, NULL if there is none. */
+static const sr_dump_tensor *tensor_at(const aligning *a, int g, const sr_dump_entry *e, const sr_dump_tensor *t) {
+    size_t lo = 0, hi = a->places[g].n;
+    if (hi == 0) return sr_dump_tensor_at(a->r->dump[g], e, t->info->io, t->info->place);
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (cmp_place(a->places[g].items[mid]->info, t->info) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const sr_dump_tensor *found = lo < a->places[g].n ? a->places[g].items[lo] : NULL;
+    return found != NULL && cmp_place(found->info, t->info) == 0 ? found : NULL;
+}
+
 static bool add_tensors(aligning *a, sr_unit *u) {
     sr_phase3_result *r = a->r;
     int first = u->e[SR_A] != NULL ? SR_A : SR_B;
     const sr_dump *d = r->dump[first];
+    for (int g = 0; g < SR_N_GROUPS; g++)
+        if (g != first && !sort_places(a, g, u->e[g])) return false;
     u->first = r->n_tensors;
     for (size_t i = 0; i < u->e[first]->n_tensors; i++) {
         const sr_dump_tensor *t = &d->tensors[u->e[first]->first_tensor + i];
@@ -181,7 +226,7 @@ static bool add_tensors(aligning *a, sr_unit *u) {
             if (g == first)
                 c->t[g] = t;
             else if (u->e[g] != NULL)
-                c->t[g] = sr_dump_tensor_at(r->dump[g], u->e[g], (sr_io)t->info->io, t->info->place);
+                c->t[g] = tensor_at(a, g, u->e[g], t);
         }
     }
     u->n = r->n_tensors - u->first;
@@ -292,6 +337,7 @@ out:
         free(a.name[g]);
         free(a.batch[g]);
         free(a.turn[g]);
+        free(a.places[g].items);
     }
     return failed ? sr_fail_mem(err) : SR_OK;
 }

@@ -146,6 +146,36 @@ static void test_chunks_hold_their_own_operators(void **state) {
     p3_done(&c);
 }
 
+/* So many tensors in an entry that they are not looked for one by one. */
+static void test_many_tensors_in_another_order(void **state) {
+    (void)state;
+    enum { MANY = 100 };
+    p3_case c = {0};
+    const char *key = p3_key(0, "mlp.MLP", "forward", 0);
+    for (int k = 0; k < MANY; k++) {
+        char a[32], b[32];
+        (void)snprintf(a, sizeof a, "input.k%d", k);
+        (void)snprintf(b, sizeof b, "input.k%d", MANY - 1 - k);
+        p3_add(&c, P3_A, key, a, 2.0 * (1 + k));
+        if (k != 50) p3_add(&c, P3_B, key, b, MANY - k);
+    }
+    p3_add(&c, P3_AB, key, "output.0", 1.0);
+    p3_add(&c, P3_B, key, "input.k7", 1e6); /* again: the first one counts */
+    p3_run(&c);
+    const sr_unit *u = p3_unit(&c, key);
+    assert_int_equal(u->n, MANY + 1);
+    for (size_t k = u->first; k < u->first + u->n; k++) {
+        const sr_tensor_cmp *t = &c.r->tensors[k];
+        if (strcmp(t->t[SR_A]->info->place, "input.k49") == 0) {
+            assert_null(t->t[SR_B]);
+            continue;
+        }
+        assert_string_equal(t->t[SR_B]->info->place, t->t[SR_A]->info->place);
+        assert_true(t->ab[SR_STAT_NORM] == (t->t[SR_A]->info->io == SR_IO_OUTPUT ? 1.0 : 2.0));
+    }
+    p3_done(&c);
+}
+
 static void rename_mlp(p3_case *c) {
     static const char *const direction[] = {"forward.0", "backward.0", "parameters_grad"};
     static const char *const sub[][2] = {
@@ -552,6 +582,7 @@ int main(void) {
         cmocka_unit_test(test_other_classes_on_the_other_side),
         cmocka_unit_test(test_classes_of_one_path),
         cmocka_unit_test(test_chunks_hold_their_own_operators),
+        cmocka_unit_test(test_many_tensors_in_another_order),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_each_call_with_the_same_call),
         cmocka_unit_test(test_recomputation_is_kept_apart),
