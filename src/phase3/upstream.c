@@ -7,8 +7,9 @@
 
 #include "phase3_internal.h"
 
-/* More steps than any model is deep: tensors that hand each other on in a ring have no beginning. */
-enum { MOST_STEPS = 1024 };
+/* More steps than any model is deep: tensors that hand each other on in a ring have no beginning.  And more comparisons
+ * than a dump takes in which a Norm says which tensor it is. */
+enum { MOST_STEPS = 1024, MOST_COMPARED = 16 * 1024 * 1024 };
 
 /* A diverged output. */
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
 typedef struct {
     const sr_phase3_result *r;
     product *items; /* by b, innermost first */
-    size_t n;
+    size_t n, compared;
 } products;
 
 static int cmp_product(const void *a, const void *b) {
@@ -66,8 +67,10 @@ static sr_status list_products(products *p, int pass, sr_err *err) {
 }
 
 /* An output that the operator received as it is: it comes from further up. */
-static bool passed_on(const sr_phase3_result *r, const product *p) {
+static bool passed_on(products *list, const product *p) {
+    const sr_phase3_result *r = list->r;
     const sr_unit *u = &r->units[p->unit];
+    list->compared += u->n;
     for (size_t k = u->first; k < u->first + u->n; k++)
         if (!sr_is_output(r, k) && same_tensor(&r->tensors[k], &r->tensors[p->tensor])) return true;
     return false;
@@ -75,7 +78,7 @@ static bool passed_on(const sr_phase3_result *r, const product *p) {
 
 /* The innermost operator that put out what `unit` received as `tensor`, of the same call if there is one (a module that
  * several layers share is called more often); NULL: nothing dumped did. */
-static const product *producer(const products *p, size_t unit, size_t tensor) {
+static const product *producer(products *p, size_t unit, size_t tensor) {
     const sr_phase3_result *r = p->r;
     double b = name_of(&r->tensors[tensor]);
     const product *other = NULL;
@@ -88,11 +91,12 @@ static const product *producer(const products *p, size_t unit, size_t tensor) {
         else
             hi = mid;
     }
-    for (; lo < p->n && !(p->items[lo].b > b); lo++) {
+    for (; lo < p->n && !(p->items[lo].b > b) && p->compared < MOST_COMPARED; lo++) {
         const product *x = &p->items[lo];
+        p->compared++;
         bool same_call = r->units[x->unit].call == r->units[unit].call;
         if (x->unit == unit || (other != NULL && !same_call)) continue;
-        if (!same_tensor(&r->tensors[x->tensor], &r->tensors[tensor]) || passed_on(r, x)) continue;
+        if (!same_tensor(&r->tensors[x->tensor], &r->tensors[tensor]) || passed_on(p, x)) continue;
         if (same_call) return x;
         other = x;
     }
@@ -141,7 +145,7 @@ static size_t next_input(const sr_phase3_result *r, size_t unit, size_t from) {
 }
 
 /* One step up from an input; false: there is none, or it has arrived. */
-static bool step(const products *p, sr_spot *s) {
+static bool step(products *p, sr_spot *s) {
     const sr_phase3_result *r = p->r;
     const product *x = NULL;
     for (size_t k = next_input(r, s->unit, r->units[s->unit].first); k != SIZE_MAX && x == NULL;
