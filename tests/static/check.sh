@@ -130,5 +130,8 @@ check 'opens only what it is given' opens_inputs_only
 
 TEST_TIMEOUT=${TEST_TIMEOUT:-600} EMULATED=${qemu:+yes} sh tests/check.sh "$run" cli golden schema docs -- >"$tmp/suites"
 sed '$d' "$tmp/suites"
-echo "static: $passed passed, $failed failed${skipped:+, $skipped skipped}"
-tail -n 1 "$tmp/suites" | awk -v p=$passed -v f=$failed '{ print $1 + p " passed, " $3 + f " failed"; exit $1 == 0 || $3 + f > 0 }'
+echo "static: $passed passed, $failed failed, $skipped skipped"
+tail -n 1 "$tmp/suites" | awk -v p=$passed -v f=$failed -v s=$skipped '{
+    printf "%d passed, %d failed, %d skipped\n", $1 + p, $3 + f, $5 + s
+    exit $1 == 0 || $3 + f > 0
+}'
