@@ -1,14 +1,12 @@
-/* The linker sends the reader's sqlite3_open_v2 here (--wrap): it looks at a file that begins as the input does, and
- * gets a connection to the input itself, in memory.  All else is the reader's own: how the connection is configured,
- * and what is asked of it. */
+/* The linker sends the reader's sqlite3_open_v2 here (--wrap): it looks at a file that holds the input, and gets a
+ * connection to the input in memory.  All else is the reader's own: how the connection is configured, and what is asked
+ * of it. */
 #include "trend.h"
 
 #include <sqlite3.h>
 #include <string.h>
 
 #include "fuzz.h"
-
-enum { HEAD = 100 };
 
 int __real_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char *vfs);
 int __wrap_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char *vfs);
@@ -31,7 +29,7 @@ int __wrap_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char
 void fuzz_database(const uint8_t *data, size_t size, size_t how) {
     static const char *path;
     if (path == NULL) path = fuzz_path("trend.db");
-    fuzz_write(path, data, size < HEAD ? size : HEAD);
+    fuzz_write(path, data, size);
     bytes = data;
     n_bytes = size;
     fuzz_phase1(path, how);
