@@ -27,14 +27,15 @@ typedef struct {
 } sr_err;
 
 /* Fill `err` and return `code`, so that callers write `return sr_fail(err, SR_EINPUT, "...", ...)`.
- * Control characters in the formatted text are escaped, so the text stays one line; an overlong text is cut.
+ * Control characters, and bytes that are no UTF-8, become \xNN, so that the text stays one line and is safe for a
+ * terminal; an overlong text loses its middle.
  * `err` may be NULL (the text is dropped). */
 sr_status sr_fail(sr_err *err, sr_status code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* As sr_fail with SR_EIO, and ": <strerror(os_errno)>" appended. */
 sr_status sr_fail_os(sr_err *err, int os_errno, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Copy `s` into out (size cap, always terminated) with control characters as \xNN, as sr_fail does. Returns out. */
+/* Copy `s` into out (size cap, always terminated) escaped as sr_fail does, cut at the end. Returns out. */
 char *sr_printable(const char *s, char *out, size_t cap);
 
 /* As sr_fail with SR_ENOMEM and what sr_limit_explain says: to be called when an allocation has failed. */

@@ -67,22 +67,10 @@ cJSON *sr_json_root(int phase) {
 
 /* ---- printing ---- */
 
-/* Length of the valid UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates), 0 if there is none. */
-static size_t utf8_length(const unsigned char *s) {
-    if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
-}
-
 static void print_string(const char *s, sr_str *out) {
     sr_str_addc(out, '"');
     for (const unsigned char *p = (const unsigned char *)s; *p != '\0';) {
-        size_t n = utf8_length(p);
+        size_t n = sr_utf8_length((const char *)p);
         if (n == 0) {
             sr_str_add(out, "\xef\xbf\xbd");
             p++;

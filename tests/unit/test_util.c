@@ -189,6 +189,34 @@ static void errors_are_one_line(void **state) {
     assert_int_equal(sr_fail(NULL, SR_EUSAGE, "x"), SR_EUSAGE);
 }
 
+/* What would upset a terminal or is no text is shown as bytes; text of any script is not. */
+static void errors_are_text(void **state) {
+    (void)state;
+    sr_err err;
+    sr_fail(&err, SR_EINPUT, "%s", "\xff \xc2\x9b[2J \xed\xa0\x80 \xe4\xb8\xad \xc3\xa9 \xc3");
+    assert_string_equal(err.text, "\\xff \\xc2\\x9b[2J \\xed\\xa0\\x80 \xe4\xb8\xad \xc3\xa9 \\xc3");
+}
+
+/* A long path does not push out the reason. */
+static void errors_lose_their_middle(void **state) {
+    (void)state;
+    sr_err err;
+    char path[8001];
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    sr_fail_os(&err, ENAMETOOLONG, "/begin%s/end: cannot open", path);
+    assert_int_equal(strlen(err.text), SR_ERR_TEXT - 1);
+    assert_int_equal(strncmp(err.text, "/beginxxx", 9), 0);
+    assert_non_null(strstr(err.text, "xx [...] xx"));
+    assert_non_null(strstr(err.text, "xx/end: cannot open: File name too long"));
+    for (size_t shift = 0; shift < 3; shift++) { /* characters are not cut in two */
+        for (size_t i = 0; i + 3 < sizeof path; i += 3) memcpy(path + i, "\xe4\xb8\xad", 3);
+        path[sizeof path - 1 - shift - (sizeof path - 1 - shift) % 3] = '\0';
+        sr_fail(&err, SR_EINPUT, "%.*s%s", (int)shift, "ab", path);
+        for (const char *c = err.text; *c != '\0'; c += sr_utf8_length(c)) assert_true(sr_utf8_length(c) > 0);
+    }
+}
+
 /* ---- threads ---- */
 
 typedef struct {
@@ -389,6 +417,8 @@ int main(void) {
         cmocka_unit_test(growing_strings),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(errors_are_one_line),
+        cmocka_unit_test(errors_are_text),
+        cmocka_unit_test(errors_lose_their_middle),
         cmocka_unit_test(every_job_runs_once),
         cmocka_unit_test(warnings_are_counted),
         cmocka_unit_test(json_is_written_exactly),
