@@ -36,7 +36,7 @@ bool fuzz_ok(sr_status st, const sr_err *err);
 cJSON *fuzz_reread(cJSON *tree);
 
 /* Phase 1 of `path` as the command runs it.  The size of the input chooses how: every eighth is read with --strict, and
- * the result of every fourth goes into phase 2 and the report, which takes longer than all that comes before. */
+ * the result of every sixteenth goes into phase 2 and the report. */
 void fuzz_phase1(const char *path, size_t size);
 
 /* Phase 2, alone and against a benchmark (itself if `benchmark` is NULL), and the report of the result. */
