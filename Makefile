@@ -50,7 +50,7 @@ ALL_LDLIBS   := $(DEP_LIBS) -lpthread -lm $(LDLIBS)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check check-unit check-cli asan tsan valgrind bench lint format install uninstall \
+.PHONY: all check check-unit check-cli asan tsan valgrind coverage bench lint format install uninstall \
         clean demo help FORCE
 
 all: $(BIN) ## build ./spikeroot (the default)
@@ -133,6 +133,11 @@ valgrind: $(BIN) $(UNIT_BINS) ## tests under valgrind
 	@command -v valgrind >/dev/null || { echo 'make valgrind: valgrind is not installed' >&2; exit 1; }
 	@WRAP='valgrind -q --leak-check=full --error-exitcode=99' sh tests/check.sh $(BIN) unit cli -- $(UNIT_BINS)
 
+coverage: ## the share of lines that the tests run (needs gcovr; fails below 90 %)
+	@find $(BUILD)-coverage -name '*.gcda' -delete 2>/dev/null; \
+		$(MAKE) BUILD=$(BUILD)-coverage CFLAGS='-O0 --coverage' LDFLAGS=--coverage HARDEN= LDHARDEN= check && \
+		sh tests/coverage/coverage.sh $(BUILD)-coverage 90
+
 bench: $(BIN) ## time and memory against sqlite3 and wc -l (minutes; needs 1 GB in $TMPDIR)
 	@sh tests/bench/bench.sh $(RUN)
 
@@ -166,4 +171,4 @@ uninstall: ## remove what install put there
 include docs/packaging/packaging.mk
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-static-* $(BUILD)-dist-* $(BUILD)-deb spikeroot spikeroot-$(VERSION)*.tar.gz*
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-coverage $(BUILD)-static-* $(BUILD)-dist-* $(BUILD)-deb spikeroot spikeroot-$(VERSION)*.tar.gz*

@@ -191,6 +191,10 @@ static void a_table_of_air_is_refused(void **state) {
     }
     assert_false(ok);
     assert_true(i > 1000); /* what is small is never refused */
+    sr_err err;
+    assert_int_equal(sr_sheet_fail(s, "place", &err), SR_EINPUT);
+    assert_non_null(strstr(err.text, "place: "));
+    assert_non_null(strstr(err.text, "a step or a parameter of its own"));
     sr_dataset_free(ds);
 }
 
