@@ -1,20 +1,21 @@
 #!/bin/sh
 # Installs what spikeroot needs to be built and tested, if it is not there yet.
 #
-# usage: sh setup.sh [static]
+# usage: sh setup.sh [static | fuzz]
 #
 # Needed:  a C compiler, make, the headers of sqlite3, cJSON and cmocka.
 # Wanted:  pkg-config, sqlite3 (make bench), python3 with jsonschema (schema tests), mandoc and jq (tests of the
 #          documents), and for make lint clang, cppcheck and shellcheck.  Without them the build works, and the tests that need them say they are skipped.
 # static:  also what make static, dist and deb need: compiler and emulator for the other architecture (aarch64 or x86_64),
 #          dpkg-dev, debhelper, lintian, file and strace.  Debian only.
+# fuzz:    also clang with libFuzzer and the sanitizers, for make fuzz.
 #
 # Debian and Ubuntu: apt-get, with sudo unless you are root.  Elsewhere: says what to install.
 # Exit status: 0 all that is needed is there, 1 something that is needed is missing.
 set -u
 case ${1:-} in
-'' | static) ;;
-*) echo 'usage: sh setup.sh [static]' >&2; exit 2 ;;
+'' | static | fuzz) ;;
+*) echo 'usage: sh setup.sh [static | fuzz]' >&2; exit 2 ;;
 esac
 
 dir=$(mktemp -d) || exit 1
@@ -55,6 +56,8 @@ check() { # check NAME: is it there and does it work?
     sqlite3) has sqlite3 && sqlite3 :memory: 'select 1' >/dev/null 2>&1 ;;
     jsonschema) for p in python3 /usr/bin/python3; do "$p" -c 'import jsonschema' 2>/dev/null && return 0; done; return 1 ;;
     clang) has clang && echo 'int x;' | clang -x c -fsyntax-only - 2>/dev/null ;;
+    fuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -x c - -o "$dir/f" -fsanitize=fuzzer,address 2>/dev/null ;;
     mandoc) has mandoc && echo '.TH X 1' | mandoc -T ascii >/dev/null 2>&1 ;;
     cross) "$(echo $other | tr _ -)-linux-gnu-gcc" -static "$dir/cross.c" -o "$dir/cross" >/dev/null 2>&1 ;;
     qemu) check cross && "qemu-$other-static" "$dir/cross" >/dev/null 2>&1 ;;
@@ -69,6 +72,7 @@ NEEDED='compiler make sqlite3-dev cjson-dev cmocka-dev'
 WANTED='pkg-config sqlite3 jsonschema mandoc jq clang cppcheck shellcheck'
 other=aarch64
 [ "$(uname -m)" != aarch64 ] || other=x86_64
+[ "${1:-}" != fuzz ] || NEEDED="$NEEDED fuzzer"
 if [ "${1:-}" = static ]; then
     NEEDED="$NEEDED cross dpkg-dev file"
     WANTED="$WANTED qemu strace debhelper fakeroot lintian"
@@ -87,6 +91,7 @@ package() { # package SYSTEM NAME: what the thing is called there
     apt:sqlite3-dev) echo libsqlite3-dev ;;
     apt:cjson-dev) echo libcjson-dev ;;
     apt:cmocka-dev) echo libcmocka-dev ;;
+    apt:fuzzer) echo clang libclang-rt-dev ;;
     apt:jsonschema) echo python3 python3-jsonschema ;;
     dnf:compiler) echo gcc ;;
     dnf:sqlite3-dev) echo sqlite-devel ;;
@@ -117,7 +122,8 @@ package() { # package SYSTEM NAME: what the thing is called there
     brew:cjson-dev) echo cjson ;;
     brew:cmocka-dev) echo cmocka ;;
     brew:jsonschema) echo python-jsonschema ;;
-    brew:clang) echo llvm ;;
+    brew:clang | brew:fuzzer) echo llvm ;;
+    *:fuzzer) echo clang compiler-rt ;;
     *) echo "$2" ;;
     esac
 }

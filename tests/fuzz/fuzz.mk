@@ -28,6 +28,8 @@ FUZZ_SMALL   := -DSR_SCAN_CHUNK=4096 -DSR_CSV_LINE=8192 -DSR_CSV_BLOCK=16384
 fuzz-build: $(FUZZ_BINS)
 
 fuzz: ## look for inputs that crash: FUZZ_SECONDS=60 for each target, FUZZ_JOBS=2, FUZZ_TARGETS=... (needs clang)
+	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -x c - -o /dev/null -fsanitize=fuzzer,address || \
+		{ echo 'make fuzz: $(FUZZ_CC) has no libFuzzer here: run `sh setup.sh fuzz`' >&2; exit 1; }
 	@$(MAKE) BUILD=$(BUILD)-fuzz CC='$(FUZZ_CC)' SANITIZE='$(FUZZ_SAN)' CPPFLAGS='$(FUZZ_SMALL) $(CPPFLAGS)' HARDEN= LDHARDEN= \
 		FUZZ_MAIN=-fsanitize=fuzzer fuzz-build
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_JOBS=$(FUZZ_JOBS) sh tests/fuzz/fuzz.sh $(BUILD)-fuzz $(FUZZ_TARGETS)
