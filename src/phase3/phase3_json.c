@@ -13,7 +13,7 @@ static cJSON *key_of(cJSON *o, const char *name, const sr_dump_entry *e) {
     if (e == NULL) return sr_json_null(o, name);
     sr_str key = {0};
     sr_dump_key_write(e, &key);
-    cJSON *item = key.failed ? NULL : sr_json_str(o, name, sr_str_text(&key));
+    cJSON *item = sr_json_str(key.failed ? NULL : o, name, sr_str_text(&key));
     sr_str_fini(&key);
     return item;
 }

@@ -31,9 +31,10 @@ static sr_status complain(loader *l, const char *code, const char *what) {
     if (l->opts->strict) return sr_fail(l->err, SR_EINPUT, "%s: %s: %s", l->file, sr_str_text(&l->key), what);
     sr_str where = {0};
     sr_str_addf(&where, "%s: %s", l->file, sr_str_text(&l->key));
-    sr_warn(&l->d->warnings, code, 1, where.failed ? l->file : sr_str_text(&where), "%s", what);
+    sr_status st = where.failed ? sr_fail_mem(l->err) : SR_OK;
+    if (st == SR_OK) sr_warn(&l->d->warnings, code, 1, sr_str_text(&where), "%s", what);
     sr_str_fini(&where);
-    return SR_OK;
+    return st;
 }
 
 /* The file ends, or goes wrong, in the middle. What came before is kept. */

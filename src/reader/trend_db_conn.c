@@ -17,17 +17,15 @@ enum {
 /* ---- the file and its neighbours ---- */
 
 static sr_tdb_stamp stamp(const char *real, const char *suffix) {
-    sr_str path = {0};
+    char path[4096 + 16]; /* realpath's most, and the suffix; no allocation that could fail and look like a change */
     struct stat sb;
     sr_tdb_stamp s = {0};
-    sr_str_add(&path, real);
-    sr_str_add(&path, suffix);
-    if (!path.failed && stat(path.s, &sb) == 0) {
+    (void)snprintf(path, sizeof path, "%s%s", real, suffix);
+    if (stat(path, &sb) == 0) {
         s.exists = true;
         s.size = sb.st_size;
         s.changed = sb.st_mtim;
     }
-    sr_str_fini(&path);
     return s;
 }
 

@@ -17,7 +17,8 @@ $(FAULT_DIR)/kill: tests/fault/kill.c $(LIB) $(BUILD)/flags
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $< $(LIB) $(ALL_LDFLAGS) $(ALL_LDLIBS) -o $@
 
 oom: $(BIN) $(FAULT_BINS) ## every allocation of the command-line tests fails once
-	@sh tests/fault/oom.sh $(BIN) $(FAULT_DIR)/fault.so
+	@sh tests/fault/oom.sh $(BIN) $(FAULT_DIR)/fault.so; rc=$$?; \
+		sh tests/fault/oom-threads.sh $(BIN) $(FAULT_DIR)/fault.so && exit $$rc
 
 outputs: $(BIN) $(FAULT_BINS) ## every call on files fails once in every way, with signals around it
 	@sh tests/fault/outputs.sh --all $(BIN) $(FAULT_DIR)/fault.so
