@@ -33,7 +33,8 @@ one='
     case $1 in
     recorded/*) THREADS=1 sh "$OOM_HERE/../cli/golden.sh" "$OOM_DIR/$name" "${1#recorded/}" ;;
     *) sh "$OOM_HERE/../cli/run.sh" "$OOM_DIR/$name" "$1" ;;
-    esac >"$OOM_DIR/$name.out" 2>&1 || printf "bad\t%s: it fails without any fault too\t\t\n" "$1" >>"$OOM_LOG"
+    esac >"$OOM_DIR/$name.out" 2>&1 ||
+        printf "bad\t%s\tit fails without any fault too: %s\t\n" "$1" "$(sed -n "2,9p" "$OOM_DIR/$name.out" | tr "\n\t" "; ")" >>"$OOM_LOG"
     awk -F "\t" -v name="$1" "
         /^ran/ { n++; allocations += \$3; children += \$4 }
         /^bad/ { bad++ }
