@@ -76,9 +76,11 @@ void sr_cli_limit_memory(void);
 bool sr_cli_max_memory(const char *command, const char *text);
 
 /* A line on a terminal that says how far the reading is (progress.h), from the first second on; none with -q or where
- * stderr is no terminal. Stop it before anything else is printed. */
+ * stderr is no terminal, or one whose foreground is another job. Stop it before anything else is printed. */
 void sr_cli_progress_start(const sr_common *c);
 void sr_cli_progress_stop(void);
+/* Erase what stands there now; may be called in a signal handler. */
+void sr_cli_progress_erase(void);
 
 /* A standard stream that is closed gets a descriptor that can only be used the wrong way round, so that no file opened later
  * takes its place and gets our messages, and using it is still an error. */

@@ -186,9 +186,10 @@ void sr_cli_open_streams(void) {
         if (fcntl(fd, F_GETFD) < 0) (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* Only what POSIX allows in a handler: unlink, and to die of the same signal. */
+/* Only what POSIX allows in a handler: unlink, write, and to die of the same signal. */
 static void on_signal(int sig) {
     if (sr_outfile_pending[0] != '\0') (void)unlink(sr_outfile_pending);
+    sr_cli_progress_erase();
     (void)signal(sig, SIG_DFL);
     (void)raise(sig);
 }

@@ -1,8 +1,10 @@
 /* Memory and time: the limit of --max-memory, the line of progress on a terminal, and what -v says at the end. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,9 +62,12 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     const char *command;
-    bool runs, stop, shown;
+    bool runs, stop;
+    volatile sig_atomic_t shown; /* something stands in the terminal's last line */
     struct timespec start;
-} line = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+} line = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char erase[] = "\r\033[K";
 
 static double seconds_since(const struct timespec *t) {
     struct timespec now;
@@ -70,25 +75,43 @@ static double seconds_since(const struct timespec *t) {
     return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) * 1e-9;
 }
 
+/* Columns of the terminal, 80 if it does not say. */
+static size_t width(void) {
+#ifdef TIOCGWINSZ
+    struct winsize w;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0) return w.ws_col;
+#endif
+    return 80;
+}
+
+/* A job in the background would disturb what is typed, or be stopped (stty tostop). */
+static bool in_background(void) {
+    pid_t front = tcgetpgrp(STDERR_FILENO);
+    return front >= 0 && front != getpgrp();
+}
+
 /* With line.lock held. */
 static void show(void) {
-    char done[SR_SIZE_TEXT], total[SR_SIZE_TEXT], rate[SR_SIZE_TEXT];
+    char text[256], done[SR_SIZE_TEXT], total[SR_SIZE_TEXT], rate[SR_SIZE_TEXT];
     sr_progress p = sr_progress_now();
     double s = seconds_since(&line.start), speed = s > 0.0 ? (double)p.done / s : 0.0;
-    if (p.total == 0) return;
-    line.shown = true;
-    if (!p.reading)
-        fprintf(stderr, "\r\033[Kspikeroot %s: all read, analysing", line.command);
-    else if (speed >= 1.0)
-        fprintf(stderr, "\r\033[Kspikeroot %s: read %s of %s (%.0f %%), %s/s, %.0f s left", line.command,
-                sr_size_text(p.done, done), sr_size_text(p.total, total), 100.0 * (double)p.done / (double)p.total,
-                sr_size_text((uint64_t)speed, rate), (double)(p.total - p.done) / speed);
+    if (p.total == 0 || (p.reading && speed < 1.0) || in_background()) return;
+    if (p.reading)
+        (void)snprintf(text, sizeof text, "spikeroot %s: read %s of %s (%.0f %%), %s/s, %.0f s left", line.command,
+                       sr_size_text(p.done, done), sr_size_text(p.total, total),
+                       100.0 * (double)p.done / (double)p.total, sr_size_text((uint64_t)speed, rate),
+                       (double)(p.total - p.done) / speed);
+    else
+        (void)snprintf(text, sizeof text, "spikeroot %s: all read, analysing", line.command);
+    size_t most = width() - 1; /* the last column would wrap on some terminals */
+    if (most < strlen(text)) text[most] = '\0';
+    line.shown = 1;
+    fprintf(stderr, "%s%s", erase, text);
 }
 
 static void *show_until_stopped(void *arg) {
     (void)arg;
-    struct timespec at;
-    (void)clock_gettime(CLOCK_REALTIME, &at);
+    struct timespec at = line.start;
     at.tv_sec += FIRST_MS / 1000;
     (void)pthread_mutex_lock(&line.lock);
     while (!line.stop) {
@@ -104,11 +127,18 @@ static void *show_until_stopped(void *arg) {
 
 void sr_cli_progress_start(const sr_common *c) {
     const char *term = getenv("TERM");
+    pthread_condattr_t monotonic; /* a clock that is set meanwhile must not stop the line */
     if (c->quiet || isatty(STDERR_FILENO) != 1 || term == NULL || strcmp(term, "dumb") == 0) return;
+    if (pthread_condattr_init(&monotonic) != 0) return;
+    bool ready =
+        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0 && pthread_cond_init(&line.wake, &monotonic) == 0;
+    (void)pthread_condattr_destroy(&monotonic);
+    if (!ready) return;
     line.command = c->command;
     line.stop = false;
     (void)clock_gettime(CLOCK_MONOTONIC, &line.start);
     line.runs = pthread_create(&line.thread, NULL, show_until_stopped, NULL) == 0;
+    if (!line.runs) (void)pthread_cond_destroy(&line.wake);
 }
 
 void sr_cli_progress_stop(void) {
@@ -118,6 +148,12 @@ void sr_cli_progress_stop(void) {
     (void)pthread_cond_signal(&line.wake);
     (void)pthread_mutex_unlock(&line.lock);
     (void)pthread_join(line.thread, NULL);
+    (void)pthread_cond_destroy(&line.wake);
     line.runs = false;
-    if (line.shown) fputs("\r\033[K", stderr);
+    sr_cli_progress_erase();
+}
+
+void sr_cli_progress_erase(void) {
+    if (line.shown) (void)!write(STDERR_FILENO, erase, sizeof erase - 1);
+    line.shown = 0;
 }

@@ -16,11 +16,13 @@ if "$dir/kill" "$tmp/out" 20 "$$" >"$tmp/log" 2>&1; then passed=1; else failed=1
 
 # Can the library stand in front of the program's calls? Not with a sanitizer, a static program, or another libc.
 if sh "$here/works.sh" "$bin" "$dir/fault.so"; then
-    sh "$here/outputs.sh" "$bin" "$dir/fault.so" >"$tmp/log" 2>&1
-    sed '/^tally /d' "$tmp/log"
-    # shellcheck disable=SC2046 # three numbers
-    set -- $(sed -n 's/^tally //p' "$tmp/log") 0 1 0
-    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    for part in outputs progress; do
+        sh "$here/$part.sh" "$bin" "$dir/fault.so" >"$tmp/log" 2>&1
+        sed '/^tally /d' "$tmp/log"
+        # shellcheck disable=SC2046 # three numbers
+        set -- $(sed -n 's/^tally //p' "$tmp/log") 0 1 0
+        passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    done
     if OOM_PER_STACK=1 sh "$here/oom.sh" "$bin" "$dir/fault.so" version output-unwritable >"$tmp/log" 2>&1; then
         passed=$((passed + 1))
     else
@@ -29,7 +31,7 @@ if sh "$here/works.sh" "$bin" "$dir/fault.so"; then
     fi
 else
     echo 'skipped fault: LD_PRELOAD has no effect on this program (a sanitizer, a static program, no glibc)'
-    skipped=2
+    skipped=3
 fi
 echo "tally $passed $failed $skipped"
 [ $failed -eq 0 ]
