@@ -104,10 +104,11 @@ sr_status sr_tdb_fail(const sr_tdb_source *src, sqlite3 *db, int rc, sr_err *err
                        src->path, why);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return sr_fail(err, SR_EIO,
-                       "%s: locked by a program that writes to it (%s); try again when it has finished, "
-                       "or read a copy",
-                       src->path, why);
+        return sr_fail(
+            err, SR_EIO,
+            "%s: locked by a program that writes to it (%s), or on a file system whose locks do not work; try "
+            "again when it has finished, or read a copy",
+            src->path, why);
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
         if (stamp(src->real, "-journal").exists)
@@ -120,7 +121,11 @@ sr_status sr_tdb_fail(const sr_tdb_source *src, sqlite3 *db, int rc, sr_err *err
         return sr_fail(err, SR_EINPUT,
                        "%s: a row is larger than the limit of %d MiB; msprobe data2db writes no such row", src->path,
                        MAX_VALUE / (1024 * 1024));
-    case SQLITE_IOERR: return sr_fail(err, SR_EIO, "%s: cannot read (%s)", src->path, why);
+    case SQLITE_IOERR:
+        return sr_fail(err, SR_EIO, "%s: cannot read (%s)%s", src->path, why,
+                       rc == SQLITE_IOERR_SHMMAP || rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMLOCK
+                           ? "; this file system does not let processes share its -wal: copy both files to another one"
+                           : "");
     default: return sr_fail(err, SR_EINPUT, "%s: cannot be read as a trend.db (%s)", src->path, why);
     }
 }

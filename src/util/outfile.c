@@ -72,6 +72,9 @@ static int make_temporary(char *tmp) {
     return fd;
 }
 
+/* Does the file system have no such operation? FAT and some of FUSE have no permissions, some no fsync. */
+static bool not_there(int why) { return why == EINVAL || why == ENOTSUP || why == ENOSYS || why == EPERM; }
+
 static sr_status replace(const char *path, mode_t mode, const char *text, size_t len, sr_err *err) {
     char tmp[sizeof sr_outfile_pending];
     if (!name_temporary(path, tmp, sizeof tmp))
@@ -79,10 +82,15 @@ static sr_status replace(const char *path, mode_t mode, const char *text, size_t
     int fd = make_temporary(tmp);
     if (fd < 0) return sr_fail_os(err, errno, "%s: cannot create a temporary file beside it", path);
     sr_status st = write_all(fd, path, text, len, err);
-    if (st == SR_OK && fchmod(fd, mode) != 0) st = sr_fail_os(err, errno, "%s: cannot set permissions", path);
-    if (st == SR_OK && fsync(fd) != 0) st = sr_fail_os(err, errno, "%s: cannot write", path);
+    if (st == SR_OK && fchmod(fd, mode) != 0 && !not_there(errno))
+        st = sr_fail_os(err, errno, "%s: cannot set permissions", path);
+    if (st == SR_OK && fsync(fd) != 0 && !not_there(errno)) st = sr_fail_os(err, errno, "%s: cannot write", path);
     if (close(fd) != 0 && st == SR_OK) st = sr_fail_os(err, errno, "%s: cannot write", path);
-    if (st == SR_OK && rename(tmp, path) != 0) st = sr_fail_os(err, errno, "%s: cannot rename the new file over it", path);
+    if (st == SR_OK && rename(tmp, path) != 0)
+        st = sr_fail_os(err, errno, "%s: cannot rename the new file over it%s", path,
+                        errno == EBUSY || errno == EXDEV
+                            ? ", as if it were mounted by itself; name another file, or write to standard output"
+                            : "");
     if (st != SR_OK) (void)unlink(tmp);
     sr_outfile_pending[0] = '\0';
     if (st == SR_OK) sync_directory_of(path);
@@ -99,7 +107,8 @@ sr_status sr_outfile_write(const char *path, const char *text, size_t len, sr_er
         int why = errno;
         if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode)) return replace(path, 0666 & ~mask, text, len, err);
         if (why == ELOOP) return sr_fail_os(err, ELOOP, "%s: cannot resolve", path);
-        return sr_fail(err, SR_EIO, "%s: is a symbolic link to a file that is not there; name that file, or remove the link", path);
+        return sr_fail(err, SR_EIO,
+                       "%s: is a symbolic link to a file that is not there; name that file, or remove the link", path);
     }
     if (S_ISDIR(sb.st_mode)) return sr_fail(err, SR_EIO, "%s: is a directory; name a file to write", path);
     if (!S_ISREG(sb.st_mode)) return write_direct(path, text, len, err);

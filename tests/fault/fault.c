@@ -3,13 +3,13 @@
  * FAULT=CALL:N:ACTION       the Nth such call of the process; N+ is the Nth and all later ones
  *   CALL    alloc (malloc, calloc, realloc, posix_memalign, aligned_alloc, and what sqlite3, cJSON and libc do inside),
  * mmap, open, fopen, read (also pread), fread, fgets, write, fsync, fchmod, close, mkstemp, rename, unlink, opendir,
- *           readdir, mkdir
- *   ACTION  ENOMEM, ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, EINTR, EACCES, EPERM, EROFS, ENOENT: the call is not made and
- * fails so; short: a read or write of half the bytes; SIGINT, SIGTERM, SIGHUP, SIGKILL: sent to itself before the call;
- * sh:COMMAND: a shell command is run before the call.  With "after-" before it, a signal or command comes after the
- * call. FAULT_PATH=TEXT           counts only calls whose file name holds TEXT (open, fopen, mkstemp, rename, unlink,
- * opendir, mkdir) FAULT_LOG=FILE            gets a line when the fault happened: no line, no Nth call, so a loop over N
- * knows its end
+ *           readdir, mkdir, lock (fcntl with a lock)
+ *   ACTION  ENOMEM, ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, EINTR, EACCES, EPERM, EROFS, ENOENT, EXDEV, EBUSY, EINVAL,
+ *           ENOSYS, ENOTSUP, ENOLCK, ENODEV: the call is not made and fails so; short: a read or write of half the
+ * bytes; SIGINT, SIGTERM, SIGHUP, SIGKILL: sent to itself before the call; sh:COMMAND: a shell command is run before
+ * the call.  With "after-" before it, a signal or command comes after the call. FAULT_PATH=TEXT           counts only
+ * calls whose file name holds TEXT (open, fopen, mkstemp, rename, unlink, opendir, mkdir) FAULT_LOG=FILE gets a line
+ * when the fault happened: no line, no Nth call, so a loop over N knows its end
  *
  * A file that vanishes while the program reads it, and one that grows between the first and the second read():
  *     FAULT='read:2:sh:rm run/a.csv' LD_PRELOAD=build/fault.so spikeroot phase1 run
@@ -62,10 +62,11 @@ static atomic_bool armed; /* not before the constructor, nor after exit */
 static const struct {
     const char *name;
     int value;
-} words[] = {{"ENOMEM", ENOMEM}, {"ENOSPC", ENOSPC},   {"EDQUOT", EDQUOT}, {"EIO", EIO},
-             {"EMFILE", EMFILE}, {"ENFILE", ENFILE},   {"EINTR", EINTR},   {"EACCES", EACCES},
-             {"EPERM", EPERM},   {"EROFS", EROFS},     {"ENOENT", ENOENT}, {"short", -1},
-             {"SIGINT", SIGINT}, {"SIGTERM", SIGTERM}, {"SIGHUP", SIGHUP}, {"SIGKILL", SIGKILL}};
+} words[] = {{"ENOMEM", ENOMEM},   {"ENOSPC", ENOSPC},   {"EDQUOT", EDQUOT},  {"EIO", EIO},       {"EMFILE", EMFILE},
+             {"ENFILE", ENFILE},   {"EINTR", EINTR},     {"EACCES", EACCES},  {"EPERM", EPERM},   {"EROFS", EROFS},
+             {"ENOENT", ENOENT},   {"short", -1},        {"EXDEV", EXDEV},    {"EBUSY", EBUSY},   {"EINVAL", EINVAL},
+             {"ENOSYS", ENOSYS},   {"ENOTSUP", ENOTSUP}, {"ENOLCK", ENOLCK},  {"ENODEV", ENODEV}, {"SIGINT", SIGINT},
+             {"SIGTERM", SIGTERM}, {"SIGHUP", SIGHUP},   {"SIGKILL", SIGKILL}};
 
 static int word(const char *name) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -356,6 +357,29 @@ DIR *opendir(const char *path) {
 struct dirent *readdir(DIR *d) {
     REAL(readdir);
     CALL("readdir", NULL, NULL, struct dirent *, real(d));
+}
+
+/* What fcntl is given after the command is an int or a pointer: both are passed on as a pointer. */
+static bool locks(int cmd) { return cmd == F_GETLK || cmd == F_SETLK || cmd == F_SETLKW; }
+
+int fcntl(int fd, int cmd, ...) {
+    REAL(fcntl);
+    va_list ap;
+    va_start(ap, cmd);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    if (!locks(cmd)) return real(fd, cmd, arg);
+    CALL("lock", NULL, -1, int, real(fd, cmd, arg));
+}
+
+int fcntl64(int fd, int cmd, ...) {
+    REAL(fcntl64);
+    va_list ap;
+    va_start(ap, cmd);
+    void *arg = va_arg(ap, void *);
+    va_end(ap);
+    if (!locks(cmd)) return real(fd, cmd, arg);
+    CALL("lock", NULL, -1, int, real(fd, cmd, arg));
 }
 
 void *mmap64(void *at, size_t n, int prot, int flags, int fd, off64_t offset) {

@@ -16,7 +16,7 @@ if "$dir/kill" "$tmp/out" 20 "$$" >"$tmp/log" 2>&1; then passed=1; else failed=1
 
 # Can the library stand in front of the program's calls? Not with a sanitizer, a static program, or another libc.
 if sh "$here/works.sh" "$bin" "$dir/fault.so"; then
-    for part in outputs progress; do
+    for part in outputs filesystems progress; do
         sh "$here/$part.sh" "$bin" "$dir/fault.so" >"$tmp/log" 2>&1
         sed '/^tally /d' "$tmp/log"
         # shellcheck disable=SC2046 # three numbers
@@ -31,7 +31,7 @@ if sh "$here/works.sh" "$bin" "$dir/fault.so"; then
     fi
 else
     echo 'skipped fault: LD_PRELOAD has no effect on this program (a sanitizer, a static program, no glibc)'
-    skipped=3
+    skipped=4
 fi
 echo "tally $passed $failed $skipped"
 [ $failed -eq 0 ]
