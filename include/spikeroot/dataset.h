@@ -135,7 +135,11 @@ sr_status sr_dataset_seal(sr_dataset *ds, sr_err *err);
  * Returns the number of values recorded; 0 when the rank does not have the target at all. */
 size_t sr_dataset_series(const sr_dataset *ds, size_t rank, size_t target, double *out);
 
-/* Does the rank have any value of the target? */
+/* The indices of the ranks that have any value of the target, ascending; returns their number (at least 1). *ranks
+ * belongs to the dataset. A loop over them costs nothing for the ranks of other pipeline stages or experts. */
+size_t sr_dataset_holders(const sr_dataset *ds, size_t target, const uint32_t **ranks);
+
+/* Does the rank have any value of the target? O(log ranks), as the next. */
 bool sr_dataset_has(const sr_dataset *ds, size_t rank, size_t target);
 
 /* One cell; absent where nothing was recorded. */

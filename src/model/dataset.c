@@ -13,10 +13,13 @@ struct sr_dataset_priv {
     } sheets;
     sr_index_map rank_map;
     sr_cell_pool *pool;
-    /* after sealing: for each rank the sheet's column of a target (-1: none) and the row of a point (-1: none) */
-    int32_t **col_of;
+    /* after sealing: the ranks that hold target t, ascending, and their sheets' columns of it, stand at
+     * [first_holder[t], first_holder[t + 1]): ranks may share few targets (pipeline stages, experts) */
+    size_t *first_holder;
+    uint32_t *holder;
+    int32_t *holder_column;
+    /* for each rank the sheet's row of a point (-1: none); NULL: its rows are the points, in the same order */
     int32_t **row_of;
-    bool *in_order; /* the sheet's rows are the dataset's points, in the same order */
 };
 
 /* ---- building ---- */
@@ -172,39 +175,27 @@ static usage *find_usage(sr_dataset *ds) {
     return u;
 }
 
-/* The union of all sheets' points, sorted. */
+/* The union of all sheets' points, sorted. A scratch sheet serves as the interning table. */
 static bool seal_points(sr_dataset *ds, const usage *u) {
     struct sr_dataset_priv *p = ds->priv;
-    struct {
-        sr_point *items;
-        size_t n, cap;
-    } all = {0};
-    bool ok = true;
+    sr_sheet *all = sr_sheet_new();
+    bool ok = all != NULL;
     for (size_t i = 0; ok && i < p->sheets.n; i++) {
         const sr_sheet *s = p->sheets.items[i];
-        if (!(ok = SR_GROW(&all, all.n + s->rows.n))) break;
-        size_t sorted = all.n; /* ranks share most points: only the new ones are sorted in */
-        for (size_t r = 0; r < s->rows.n; r++) {
-            const sr_point *at = &s->rows.items[r];
-            if (u[i].row[r] && (sorted == 0 || bsearch(at, all.items, sorted, sizeof *all.items, cmp_point) == NULL))
-                all.items[all.n++] = *at;
-        }
-        if (all.n == sorted) continue;
-        qsort(all.items, all.n, sizeof *all.items, cmp_point);
-        size_t n = 0;
-        for (size_t k = 0; k < all.n; k++)
-            if (n == 0 || cmp_point(&all.items[n - 1], &all.items[k]) != 0) all.items[n++] = all.items[k];
-        all.n = n;
+        for (size_t r = 0; ok && r < s->rows.n; r++)
+            if (u[i].row[r]) ok = sr_sheet_row(all, s->rows.items[r].step, s->rows.items[r].micro_step) != SIZE_MAX;
     }
-    sr_point *points = ok ? sr_arena_calloc(p->arena, all.n, sizeof *points) : NULL;
-    if (points != NULL) {
-        if (all.n > 0) memcpy(points, all.items, all.n * sizeof *points);
-        ds->points = points;
-        ds->n_points = all.n;
-        for (size_t k = 0; k < all.n; k++)
-            ds->has_micro_step = ds->has_micro_step || points[k].micro_step != SR_NO_MICRO;
+    size_t n = ok ? all->rows.n : 0;
+    sr_point *points = ok ? sr_arena_calloc(p->arena, n, sizeof *points) : NULL;
+    if (points != NULL && n > 0) {
+        memcpy(points, all->rows.items, n * sizeof *points);
+        qsort(points, n, sizeof *points, cmp_point);
     }
-    free(all.items);
+    for (size_t k = 0; points != NULL && k < n; k++)
+        ds->has_micro_step = ds->has_micro_step || points[k].micro_step != SR_NO_MICRO;
+    ds->points = points;
+    ds->n_points = n;
+    sr_sheet_free(all);
     return points != NULL;
 }
 
@@ -231,62 +222,88 @@ static bool order_targets(const sr_sheet *table, bool sort, int32_t *pos) {
     return true;
 }
 
-/* The sheet's column of each target. */
-static bool map_columns(sr_dataset *ds, size_t i, const bool *col_used, sr_sheet *table, const int32_t *pos) {
-    const sr_sheet *s = ds->priv->sheets.items[i];
-    size_t n = table->cols.n;
-    int32_t *map = sr_arena_calloc(ds->priv->arena, n, sizeof *map);
-    if (map == NULL) return false;
-    for (size_t t = 0; t < n; t++) map[t] = -1;
-    for (size_t c = 0; c < s->cols.n; c++)
-        if (col_used[c]) {
-            const sr_column *k = &s->cols.items[c];
-            map[pos[sr_sheet_column(table, k->name, k->len, k->vpp_stage, k->id)]] = (int32_t)c;
+/* Number the targets of all sheets, sheet after sheet: of[k] is the table's entry, -1 where a column holds nothing. */
+static bool intern_targets(const sr_dataset *ds, const usage *u, sr_sheet *table, int32_t *of) {
+    for (size_t i = 0, k = 0; i < ds->priv->sheets.n; i++) {
+        const sr_sheet *s = ds->priv->sheets.items[i];
+        for (size_t c = 0; c < s->cols.n; c++, k++) {
+            const sr_column *col = &s->cols.items[c];
+            of[k] = u[i].col[c] ? sr_sheet_column(table, col->name, col->len, col->vpp_stage, col->id) : -1;
+            if (u[i].col[c] && of[k] < 0) return false;
         }
-    ds->priv->col_of[i] = map;
+    }
     return true;
+}
+
+/* The holders of each target; `n_columns` of all sheets, `of` as above, `pos` from order_targets. */
+static bool list_holders(sr_dataset *ds, const int32_t *of, size_t n_columns, const int32_t *pos, size_t n_targets) {
+    struct sr_dataset_priv *p = ds->priv;
+    size_t held = 0;
+    for (size_t k = 0; k < n_columns; k++) held += of[k] >= 0;
+    /* one entry more than needed: while the lists are filled, first[t + 1] is the end of list t so far */
+    size_t *first = p->first_holder = sr_arena_calloc(p->arena, n_targets + 2, sizeof *first);
+    p->holder = sr_arena_calloc(p->arena, held, sizeof *p->holder);
+    p->holder_column = sr_arena_calloc(p->arena, held, sizeof *p->holder_column);
+    if (first == NULL || p->holder == NULL || p->holder_column == NULL) return false;
+    for (size_t k = 0; k < n_columns; k++)
+        if (of[k] >= 0) first[pos[of[k]] + 2]++;
+    for (size_t t = 0; t < n_targets; t++) first[t + 2] += first[t + 1];
+    for (size_t i = 0, k = 0; i < p->sheets.n; i++)
+        for (size_t c = 0; c < p->sheets.items[i]->cols.n; c++, k++) {
+            if (of[k] < 0) continue;
+            size_t at = first[pos[of[k]] + 1]++;
+            p->holder[at] = (uint32_t)i;
+            p->holder_column[at] = (int32_t)c;
+        }
+    return true;
+}
+
+static void set_targets(sr_dataset *ds, const sr_sheet *table, const int32_t *pos, sr_target *targets) {
+    for (size_t t = 0; t < table->cols.n; t++) {
+        const sr_column *k = &table->cols.items[t];
+        targets[pos[t]] = (sr_target){k->name, k->vpp_stage, ds->format == SR_FORMAT_TREND_DB ? k->id : pos[t]};
+    }
+    ds->targets = targets;
+    ds->n_targets = table->cols.n;
 }
 
 /* Global targets: a scratch sheet serves as the interning table. */
 static bool seal_targets(sr_dataset *ds, const usage *u) {
     struct sr_dataset_priv *p = ds->priv;
+    size_t n_columns = 0;
+    for (size_t i = 0; i < p->sheets.n; i++) n_columns += p->sheets.items[i]->cols.n;
     sr_sheet *table = calloc(1, sizeof *table);
-    if (table == NULL) return false;
+    int32_t *of = sr_reallocarray(NULL, n_columns, sizeof *of), *pos = NULL;
+    sr_target *targets = NULL;
+    if (table == NULL || of == NULL) goto out;
     table->arena = p->arena; /* names must outlive the table */
-    p->col_of = sr_arena_calloc(p->arena, p->sheets.n, sizeof *p->col_of);
-    bool ok = p->col_of != NULL;
-    for (size_t i = 0; ok && i < p->sheets.n; i++) {
-        const sr_sheet *s = p->sheets.items[i];
-        for (size_t c = 0; ok && c < s->cols.n; c++)
-            if (u[i].col[c]) {
-                const sr_column *k = &s->cols.items[c];
-                ok = sr_sheet_column(table, k->name, k->len, k->vpp_stage, k->id) >= 0;
-            }
-    }
-    size_t n = table->cols.n;
-    int32_t *pos = ok ? sr_reallocarray(NULL, n, sizeof *pos) : NULL;
-    ok = pos != NULL && order_targets(table, ds->format == SR_FORMAT_TREND_DB, pos);
-    for (size_t i = 0; ok && i < p->sheets.n; i++) ok = map_columns(ds, i, u[i].col, table, pos);
-    sr_target *targets = ok ? sr_arena_calloc(p->arena, n, sizeof *targets) : NULL;
-    for (size_t t = 0; targets != NULL && t < n; t++) {
-        const sr_column *k = &table->cols.items[t];
-        targets[pos[t]] = (sr_target){k->name, k->vpp_stage, ds->format == SR_FORMAT_TREND_DB ? k->id : pos[t]};
-    }
-    ds->targets = targets;
-    ds->n_targets = targets != NULL ? n : 0;
+    if (!intern_targets(ds, u, table, of)) goto out;
+    pos = sr_reallocarray(NULL, table->cols.n, sizeof *pos);
+    if (pos == NULL || !order_targets(table, ds->format == SR_FORMAT_TREND_DB, pos)) goto out;
+    if (!list_holders(ds, of, n_columns, pos, table->cols.n)) goto out;
+    targets = sr_arena_calloc(p->arena, table->cols.n, sizeof *targets);
+    if (targets != NULL) set_targets(ds, table, pos, targets);
+out:
+    free(of);
     free(pos);
-    table->arena = NULL;
+    if (table != NULL) table->arena = NULL;
     sr_sheet_free(table);
     return targets != NULL;
+}
+
+static bool is_in_order(const sr_dataset *ds, const sr_sheet *s) {
+    bool same = s->rows.n == ds->n_points;
+    for (size_t k = 0; same && k < ds->n_points; k++) same = cmp_point(&s->rows.items[k], &ds->points[k]) == 0;
+    return same;
 }
 
 static bool seal_rows(sr_dataset *ds) {
     struct sr_dataset_priv *p = ds->priv;
     p->row_of = sr_arena_calloc(p->arena, p->sheets.n, sizeof *p->row_of);
-    p->in_order = sr_arena_calloc(p->arena, p->sheets.n, sizeof *p->in_order);
-    if (p->row_of == NULL || p->in_order == NULL) return false;
+    if (p->row_of == NULL) return false;
     for (size_t i = 0; i < p->sheets.n; i++) {
         const sr_sheet *s = p->sheets.items[i];
+        if (is_in_order(ds, s)) continue;
         int32_t *map = sr_arena_calloc(p->arena, ds->n_points, sizeof *map);
         if (map == NULL) return false;
         for (size_t k = 0; k < ds->n_points; k++) map[k] = -1;
@@ -295,8 +312,6 @@ static bool seal_rows(sr_dataset *ds) {
             if (at != NULL) map[at - ds->points] = (int32_t)r;
         }
         p->row_of[i] = map;
-        p->in_order[i] = s->rows.n == ds->n_points;
-        for (size_t k = 0; k < ds->n_points; k++) p->in_order[i] = p->in_order[i] && map[k] == (int32_t)k;
     }
     return true;
 }
@@ -317,7 +332,33 @@ sr_status sr_dataset_seal(sr_dataset *ds, sr_err *err) {
 
 /* ---- reading ---- */
 
-bool sr_dataset_has(const sr_dataset *ds, size_t rank, size_t target) { return ds->priv->col_of[rank][target] >= 0; }
+size_t sr_dataset_holders(const sr_dataset *ds, size_t target, const uint32_t **ranks) {
+    const size_t *first = ds->priv->first_holder + target;
+    *ranks = ds->priv->holder + first[0];
+    return first[1] - first[0];
+}
+
+/* The sheet's column of a target, -1: none. */
+static int32_t column_of(const sr_dataset *ds, size_t rank, size_t target) {
+    const uint32_t *holder;
+    size_t n = sr_dataset_holders(ds, target, &holder), lo = 0, hi = n;
+    if (n == ds->n_ranks) return ds->priv->holder_column[ds->priv->first_holder[target] + rank];
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (holder[mid] < rank)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && holder[lo] == rank ? ds->priv->holder_column[ds->priv->first_holder[target] + lo] : -1;
+}
+
+static int32_t row_of(const sr_dataset *ds, size_t rank, size_t point) {
+    const int32_t *map = ds->priv->row_of[rank];
+    return map == NULL ? (int32_t)point : map[point];
+}
+
+bool sr_dataset_has(const sr_dataset *ds, size_t rank, size_t target) { return column_of(ds, rank, target) >= 0; }
 
 /* A column whose rows are the points: eight values at a time. */
 static void copy_column(const sr_sheet *s, size_t col, size_t n_points, double *out) {
@@ -334,19 +375,19 @@ static void copy_column(const sr_sheet *s, size_t col, size_t n_points, double *
 
 size_t sr_dataset_series(const sr_dataset *ds, size_t rank, size_t target, double *out) {
     const sr_sheet *s = ds->priv->sheets.items[rank];
-    int32_t c = ds->priv->col_of[rank][target];
-    const int32_t *row_of = ds->priv->row_of[rank];
+    int32_t c = column_of(ds, rank, target);
+    const int32_t *map = ds->priv->row_of[rank];
     size_t n = 0;
-    if (c >= 0 && ds->priv->in_order[rank])
+    if (c >= 0 && map == NULL)
         copy_column(s, (size_t)c, ds->n_points, out);
     else
         for (size_t p = 0; p < ds->n_points; p++)
-            out[p] = c < 0 || row_of[p] < 0 ? sr_absent_value() : sr_sheet_cell(s, (size_t)row_of[p], (size_t)c);
+            out[p] = c < 0 || map[p] < 0 ? sr_absent_value() : sr_sheet_cell(s, (size_t)map[p], (size_t)c);
     for (size_t p = 0; p < ds->n_points; p++) n += !sr_absent(out[p]);
     return n;
 }
 
 double sr_dataset_cell(const sr_dataset *ds, size_t rank, size_t target, size_t point) {
-    int32_t c = ds->priv->col_of[rank][target], r = ds->priv->row_of[rank][point];
+    int32_t c = column_of(ds, rank, target), r = row_of(ds, rank, point);
     return c < 0 || r < 0 ? sr_absent_value() : sr_sheet_cell(ds->priv->sheets.items[rank], (size_t)r, (size_t)c);
 }

@@ -153,10 +153,11 @@ sr_status sr_phase1_pipeline_order(const sr_dataset *ds, sr_arena *arena, const 
     bool ok = pos != NULL && out != NULL && in != NULL;
     for (size_t t = 0; ok && t < ds->n_targets; t++) {
         bool is_out = sr_phase1_is_output(ds->targets[t].name), is_in = sr_phase1_is_embedding(ds->targets[t].name);
-        for (size_t r = 0; (is_out || is_in) && r < ds->n_ranks; r++) {
-            bool has = sr_dataset_has(ds, r, t);
-            out[r] = out[r] || (has && is_out);
-            in[r] = in[r] || (has && is_in);
+        const uint32_t *holder;
+        size_t held = sr_dataset_holders(ds, t, &holder);
+        for (size_t i = 0; i < held; i++) {
+            out[holder[i]] = out[holder[i]] || is_out;
+            in[holder[i]] = in[holder[i]] || is_in;
         }
     }
     /* a last stage may hold a tied copy of the embedding, so the output side decides first */

@@ -23,6 +23,8 @@ typedef struct {
     const sr_timeline *tl;
     const sr_phase1_opts *opts;
     size_t target;
+    const uint32_t *holder; /* the ranks that hold it; a slot is an index here, and the row of the scratch arrays */
+    size_t n_slots;
     sr_scratch *s;
 } job;
 
@@ -42,7 +44,7 @@ typedef struct {
 
 typedef struct {
     const job *j;
-    size_t rank;
+    size_t slot;
     const limits *lim; /* NULL in a first look: anything beyond SR_MIN_RATIO, up to the first finding */
     sr_anomaly_list *out;
     sr_running_median past; /* levels of the normal windows before */
@@ -71,9 +73,9 @@ static baseline settled_baseline(const sr_running_median *past) {
     return (baseline){level, recent > level ? recent : level};
 }
 
-static const double *norms_of(const job *j, size_t rank) { return j->s->norm + rank * j->ds->n_points; }
-static const int32_t *turns_of(const job *j, size_t rank) { return j->s->turn + rank * j->ds->n_points; }
-static const double *levels_of(const job *j, size_t rank) { return j->s->level + rank * j->tl->n_windows; }
+static const double *norms_of(const job *j, size_t slot) { return j->s->norm + slot * j->ds->n_points; }
+static const int32_t *turns_of(const job *j, size_t slot) { return j->s->turn + slot * j->ds->n_points; }
+static const double *levels_of(const job *j, size_t slot) { return j->s->level + slot * j->tl->n_windows; }
 
 /* Norm of one micro batch for each window, from its last recorded point. */
 static void find_levels(const sr_timeline *tl, const double *norm, const int32_t *turn, double *level) {
@@ -100,22 +102,22 @@ static double other_windows(const sr_timeline *tl, const double *level, size_t w
 
 /* How much the ranks moved together in this window, against what each held before (or, at the very start, holds
  * otherwise): what all do at once at the start of a run is a trend, not a fault of one.  Absent with fewer than three
- * ranks. Worked out once a window. */
+ * ranks. Worked out once a window, with all windows before it. */
 static double common_move(const job *j, size_t w) {
-    const sr_timeline *tl = j->tl;
-    double *cached = &j->s->move[w], *v = j->s->tmp;
-    if (!isnan(*cached) || sr_absent(*cached)) return *cached;
-    size_t n = 0;
-    for (size_t r = 0; r < j->ds->n_ranks; r++) {
-        const double *level = levels_of(j, r);
-        double before = 0.0;
-        for (size_t i = 0; i < w; i++)
-            if (sr_usable(level[i]) && level[i] > before) before = level[i];
-        if (before <= 0.0) before = other_windows(tl, level, w);
-        if (sr_usable(level[w]) && sr_usable(before)) v[n++] = level[w] / before;
+    sr_scratch *s = j->s;
+    for (; s->n_moves <= w; s->n_moves++) {
+        size_t now = s->n_moves, n = 0;
+        for (size_t r = 0; r < j->n_slots; r++) {
+            double level = levels_of(j, r)[now], before = s->highest[r];
+            if (!sr_usable(level)) continue;
+            if (before <= 0.0) before = other_windows(j->tl, levels_of(j, r), now);
+            if (sr_usable(before)) s->tmp[n++] = level / before;
+            if (level > s->highest[r]) s->highest[r] = level;
+        }
+        /* of an even number the lower middle one: two of four ranks may be at fault together */
+        s->move[now] = n >= 3 ? sr_stats_lower_median_scratch(s->tmp, n) : sr_absent_value();
     }
-    /* of an even number the lower middle one: two of four ranks may be at fault together */
-    return *cached = n >= 3 ? sr_stats_lower_median_scratch(v, n) : sr_absent_value();
+    return s->move[w];
 }
 
 /* The bar for a window with too little past: the highest level it had before, and what this window held before the
@@ -126,12 +128,12 @@ static double borrowed_bar(const walk *k, size_t w, size_t prev, double added, d
     double bar = 0.0;
     for (unsigned i = 0; i < k->past.n; i++)
         if (sr_running_median_last(&k->past, i) > bar) bar = sr_running_median_last(&k->past, i);
-    double before = prev != SIZE_MAX ? norms_of(j, k->rank)[prev] : 0.0;
-    int32_t turn = prev != SIZE_MAX ? turns_of(j, k->rank)[prev] : -1;
+    double before = prev != SIZE_MAX ? norms_of(j, k->slot)[prev] : 0.0;
+    int32_t turn = prev != SIZE_MAX ? turns_of(j, k->slot)[prev] : -1;
     bool inside = turn >= 1 && sr_usable(before);
     if (inside && sr_phase1_level(j->tl, before, turn) > bar) bar = sr_phase1_level(j->tl, before, turn);
     if (bar <= 0.0) {
-        double usual = other_windows(j->tl, levels_of(j, k->rank), w);
+        double usual = other_windows(j->tl, levels_of(j, k->slot), w);
         if (sr_usable(usual)) bar = usual;
     }
     if (bar > 0.0 && added < least * bar) return bar;
@@ -167,16 +169,17 @@ static sr_trigger trigger_of(const sr_timeline *tl, const limits *lim, double ra
     return iqr && mad ? SR_TRIGGER_IQR_MAD : iqr ? SR_TRIGGER_IQR : SR_TRIGGER_MAD;
 }
 
-static sr_anomaly blank(const job *j, size_t rank, size_t w, size_t p, size_t prev) {
-    const double *norm = norms_of(j, rank);
+static sr_anomaly blank(const job *j, size_t slot, size_t w, size_t p, size_t prev) {
+    const double *norm = norms_of(j, slot);
     double none = sr_absent_value();
-    sr_anomaly a = {.rank = rank, .target = j->target, .point = p, .window = w, .norm = norm[p], .delta = none,
+    sr_anomaly a = {.rank = j->holder[slot], .target = j->target, .point = p, .window = w, .norm = norm[p], .delta = none,
                     .baseline_median = none, .baseline_iqr = none, .deviation_ratio = none,
                     .suspect_final_norm = none, .min = none, .max = none, .mean = none, .duration = 1};
     if (j->tl->window > 0) {
         a.delta = norm[p] - (prev == SIZE_MAX ? 0.0 : norm[prev]);
-        for (size_t q = j->tl->first[w]; q < j->tl->first[w + 1]; q++)
-            if (!sr_absent(norm[q])) a.suspect_final_norm = norm[q];
+        size_t last = j->tl->first[w + 1] - 1; /* p is recorded: it ends there at the latest */
+        while (sr_absent(norm[last])) last--;
+        a.suspect_final_norm = norm[last];
     }
     return a;
 }
@@ -190,7 +193,7 @@ typedef struct {
 static void note_residual(walk *k, size_t w, bool settled, double added, double median) {
     const sr_timeline *tl = k->j->tl;
     if (k->residuals == NULL || k->found || added <= 0.0) return; /* nothing arrived: that is no noise of a gradient */
-    double own = levels_of(k->j, k->rank)[w];
+    double own = levels_of(k->j, k->slot)[w];
     if (settled)
         k->residuals[k->n_residuals++] = added / median;
     else if (tl->window > 0 && sr_usable(own))
@@ -210,8 +213,8 @@ static bool survives_rounding(const walk *k, double before, int32_t turn_before,
 /* Is the finite value at p a spike?  Says against what it was judged; absent when there was nothing. */
 static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
     const job *j = k->j;
-    double norm = norms_of(j, k->rank)[p], before = prev != SIZE_MAX ? norms_of(j, k->rank)[prev] : 0.0;
-    int32_t turn = turns_of(j, k->rank)[p], turn_before = prev != SIZE_MAX ? turns_of(j, k->rank)[prev] : -1;
+    double norm = norms_of(j, k->slot)[p], before = prev != SIZE_MAX ? norms_of(j, k->slot)[prev] : 0.0;
+    int32_t turn = turns_of(j, k->slot)[p], turn_before = prev != SIZE_MAX ? turns_of(j, k->slot)[prev] : -1;
     bool settled = k->past.n >= SR_MIN_HISTORY;
     sr_increment inc = sr_phase1_increment(j->tl, before, turn_before, norm, turn);
     double added = inc.contribution / inc.expected, least = k->lim != NULL ? k->lim->least : SR_MIN_RATIO;
@@ -234,12 +237,12 @@ static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
 
 static bool judge_point(walk *k, size_t w, size_t p, size_t prev) {
     const job *j = k->j;
-    double v = norms_of(j, k->rank)[p];
+    double v = norms_of(j, k->slot)[p];
     if (v <= 0.0 && isfinite(v)) return true;
     verdict found = {sr_absent_value(), sr_absent_value()};
     bool saturated = isfinite(v) && j->ds->format == SR_FORMAT_TREND_DB && v >= SR_SATURATED;
     if (isfinite(v) && !is_spike(k, w, p, prev, &found) && !saturated) return true;
-    sr_anomaly a = blank(j, k->rank, w, p, prev);
+    sr_anomaly a = blank(j, k->slot, w, p, prev);
     a.baseline_median = found.baseline;
     a.deviation_ratio = found.ratio;
     if (k->lim != NULL && !sr_absent(k->lim->spread) && !sr_absent(found.baseline))
@@ -253,7 +256,7 @@ static bool judge_point(walk *k, size_t w, size_t p, size_t prev) {
 
 static bool walk_series(walk *k) {
     const sr_timeline *tl = k->j->tl;
-    const double *norm = norms_of(k->j, k->rank), *level = levels_of(k->j, k->rank);
+    const double *norm = norms_of(k->j, k->slot), *level = levels_of(k->j, k->slot);
     for (size_t w = 0; w < k->end; w++) {
         size_t prev = SIZE_MAX, seen = 0;
         k->hit = false;
@@ -275,9 +278,9 @@ static bool walk_series(walk *k) {
 
 /* A first look at one rank: the window of its first value beyond SR_MIN_RATIO (n_windows: none), and how many
  * residuals before it were put into `residuals` (NULL: none wanted). False: memory is out. */
-static bool first_look(const job *j, size_t rank, size_t end, double *residuals, size_t *n, size_t *first, size_t *unjudged) {
+static bool first_look(const job *j, size_t slot, size_t end, double *residuals, size_t *n, size_t *first, size_t *unjudged) {
     sr_anomaly_list found = {0};
-    walk k = {.j = j, .rank = rank, .out = &found, .residuals = residuals, .end = end};
+    walk k = {.j = j, .slot = slot, .out = &found, .residuals = residuals, .end = end};
     bool ok = walk_series(&k);
     *first = found.n > 0 ? found.items[0].window : j->tl->n_windows;
     *n = k.n_residuals;
@@ -313,7 +316,7 @@ static double noise_inside_windows(const job *j) {
     const sr_timeline *tl = j->tl;
     double *v = j->s->pooled;
     size_t n = 0;
-    for (size_t r = 0; tl->window > 0 && r < j->ds->n_ranks; r++) {
+    for (size_t r = 0; tl->window > 0 && r < j->n_slots; r++) {
         const double *norm = norms_of(j, r), *level = levels_of(j, r);
         const int32_t *turn = turns_of(j, r);
         for (size_t w = 0; w < tl->n_windows; w++) {
@@ -335,7 +338,7 @@ static double noise_between_windows(const job *j) {
     const sr_timeline *tl = j->tl;
     double *v = j->s->pooled;
     size_t n = 0;
-    for (size_t r = 0; r < j->ds->n_ranks; r++) {
+    for (size_t r = 0; r < j->n_slots; r++) {
         const double *level = levels_of(j, r);
         for (size_t w = 1; w < tl->n_windows; w++)
             if (sr_usable(level[w]) && sr_usable(level[w - 1])) v[n++] = fabs(log(level[w] / level[w - 1]));
@@ -357,7 +360,7 @@ typedef struct {
 
 static bool find_common(const job *j, size_t end, common_limits *out) {
     size_t all = 0, n, first, ignored = 0;
-    for (size_t r = 0; r < j->ds->n_ranks; r++) {
+    for (size_t r = 0; r < j->n_slots; r++) {
         if (!first_look(j, r, end, j->s->pooled + all, &n, &first, &ignored)) return false;
         all += n;
     }
@@ -372,16 +375,16 @@ static bool find_common(const job *j, size_t end, common_limits *out) {
  * look. first[r]: window of the first value beyond it. */
 static bool judge_ranks(const job *j, const size_t *first, sr_anomaly_list *out) {
     size_t earliest = j->tl->n_windows, n, again, ignored = 0;
-    for (size_t r = 0; r < j->ds->n_ranks; r++)
+    for (size_t r = 0; r < j->n_slots; r++)
         if (first[r] < earliest) earliest = first[r];
     common_limits common = {.whole_run = 1.0};
     bool ok = earliest == j->tl->n_windows || find_common(j, earliest + 1, &common);
-    for (size_t r = 0; ok && r < j->ds->n_ranks; r++) {
+    for (size_t r = 0; ok && r < j->n_slots; r++) {
         if (first[r] == j->tl->n_windows) continue;
         ok = first_look(j, r, first[r] + 1, j->s->pooled, &n, &again, &ignored);
         limits own = n >= MIN_SPREAD ? find_limits(j, n) : common.pooled;
         widen(&own, common.whole_run);
-        walk k = {.j = j, .rank = r, .out = out, .lim = &own, .end = j->tl->n_windows};
+        walk k = {.j = j, .slot = r, .out = out, .lim = &own, .end = j->tl->n_windows};
         ok = ok && walk_series(&k);
     }
     return ok;
@@ -420,12 +423,12 @@ static bool fetch(const job *j) {
     const sr_timeline *tl = j->tl;
     bool any = tl->max_window > 1; /* contributions have to be worked out first */
     double saturated = ds->format == SR_FORMAT_TREND_DB ? SR_SATURATED : (double)INFINITY;
-    for (size_t r = 0; r < ds->n_ranks; r++) {
+    for (size_t r = 0; r < j->n_slots; r++) {
         double *norm = j->s->norm + r * ds->n_points;
-        (void)sr_dataset_series(ds, r, j->target, norm);
+        (void)sr_dataset_series(ds, j->holder[r], j->target, norm);
         any = any || may_hold_finding(norm, ds->n_points, saturated);
     }
-    for (size_t r = 0; any && r < ds->n_ranks; r++) {
+    for (size_t r = 0; any && r < j->n_slots; r++) {
         sr_phase1_turns(tl, norms_of(j, r), j->s->turn + r * ds->n_points);
         find_levels(tl, norms_of(j, r), turns_of(j, r), j->s->level + r * tl->n_windows);
     }
@@ -434,14 +437,14 @@ static bool fetch(const job *j) {
 
 sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_phase1_opts *opts, size_t target,
                           sr_scratch *s, sr_anomaly_list *out, size_t *unjudged, sr_err *err) {
-    job j = {ds, tl, opts, target, s};
+    job j = {.ds = ds, .tl = tl, .opts = opts, .target = target, .s = s};
     bool ok = true;
+    j.n_slots = sr_dataset_holders(ds, target, &j.holder);
     if (!fetch(&j)) return SR_OK;
-    for (size_t w = 0; w < tl->n_windows; w++) s->move[w] = (double)NAN; /* not worked out yet */
-    for (size_t r = 0, n; ok && r < ds->n_ranks; r++) {
-        s->first[r] = tl->n_windows;
-        if (sr_dataset_has(ds, r, target)) ok = first_look(&j, r, tl->n_windows, NULL, &n, &s->first[r], unjudged);
-    }
+    s->n_moves = 0;
+    memset(s->highest, 0, j.n_slots * sizeof *s->highest);
+    for (size_t r = 0, n; ok && r < j.n_slots; r++)
+        ok = first_look(&j, r, tl->n_windows, NULL, &n, &s->first[r], unjudged);
     ok = ok && judge_ranks(&j, s->first, out);
     return ok ? SR_OK : sr_fail_mem(err);
 }

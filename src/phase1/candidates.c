@@ -56,21 +56,23 @@ static bool merge_ties(sr_phase1_result *r, entry *e, size_t *n) {
         free(head);
         return false;
     }
-    size_t m = 0;
+    size_t m = 0, first = 0;
     for (size_t i = 0; i < *n; i++) {
         head[i] = i;
         if (isfinite(e[i].a.norm) && e[i].a.trigger != SR_TRIGGER_SATURATED) by[m++] = &e[i];
     }
     qsort(by, m, sizeof *by, cmp_same_value);
-    for (size_t i = 1; i < m; i++) { /* equal values are neighbours, in list order */
+    for (size_t i = 0, own = 0; i < m; i++) { /* equal values are neighbours, in list order */
         size_t at = (size_t)(by[i] - e);
-        for (size_t k = i; k-- > 0 && by[k]->a.point == by[i]->a.point && !(by[k]->a.norm < by[i]->a.norm);) {
-            size_t to = (size_t)(by[k] - e);
-            if (head[to] == to && same_parameter(r->ds, &by[k]->a, &by[i]->a)) {
-                head[at] = to;
-                break;
-            }
-        }
+        bool same = i > 0 && by[i]->a.point == by[own - 1]->a.point && !(by[own - 1]->a.norm < by[i]->a.norm);
+        if (!same) first = own;
+        /* by[first .. own) are now those of this value that stand for themselves: one, however many ranks hold it */
+        size_t k = own;
+        while (k > first && !same_parameter(r->ds, &by[k - 1]->a, &by[i]->a)) k--;
+        if (k > first)
+            head[at] = (size_t)(by[k - 1] - e);
+        else
+            by[own++] = by[i];
     }
     size_t used = 0, kept = 0;
     for (size_t i = 0; i < *n; i++)

@@ -35,6 +35,7 @@ static void scratch_fini(sr_scratch *s) {
     free(s->norm);
     free(s->level);
     free(s->move);
+    free(s->highest);
     free(s->tmp);
     free(s->pooled);
     free(s->turn);
@@ -42,12 +43,17 @@ static void scratch_fini(sr_scratch *s) {
 }
 
 static bool scratch_init(sr_scratch *s, size_t ranks, size_t points, size_t windows) {
-    size_t cells = ranks * points + 1;
-    *s = (sr_scratch){malloc(cells * sizeof(double)), malloc((ranks * windows + 1) * sizeof(double)),
-                      malloc((windows + 1) * sizeof(double)), malloc((ranks + 1) * sizeof(double)),
-                      malloc(cells * sizeof(double)), malloc(cells * sizeof(int32_t)), malloc((ranks + 1) * sizeof(size_t))};
-    return s->norm != NULL && s->level != NULL && s->move != NULL && s->tmp != NULL && s->pooled != NULL &&
-           s->turn != NULL && s->first != NULL;
+    /* ranks that hardly share a step: ranks * points is far more than the values, and may overflow on 32 bits */
+    *s = (sr_scratch){.norm = sr_reallocarray(NULL, ranks, points * sizeof *s->norm),
+                      .level = sr_reallocarray(NULL, ranks, windows * sizeof *s->level),
+                      .move = sr_reallocarray(NULL, windows, sizeof *s->move),
+                      .highest = sr_reallocarray(NULL, ranks, sizeof *s->highest),
+                      .tmp = sr_reallocarray(NULL, ranks, sizeof *s->tmp),
+                      .pooled = sr_reallocarray(NULL, ranks, points * sizeof *s->pooled),
+                      .turn = sr_reallocarray(NULL, ranks, points * sizeof *s->turn),
+                      .first = sr_reallocarray(NULL, ranks, sizeof *s->first)};
+    return s->norm != NULL && s->level != NULL && s->move != NULL && s->highest != NULL && s->tmp != NULL &&
+           s->pooled != NULL && s->turn != NULL && s->first != NULL;
 }
 
 static sr_status judge_blocks(void *ctx, size_t worker, sr_err *err) {
@@ -131,25 +137,58 @@ void sr_phase1_result_free(sr_phase1_result *r) {
 
 /* ---- values at another run's coordinates ---- */
 
-static size_t find_target(const sr_dataset *ds, const sr_probe_place *at) {
-    for (size_t t = 0; t < ds->n_targets; t++)
-        if ((at->vpp_stage == SR_NO_VPP || ds->targets[t].vpp_stage == SR_NO_VPP ||
-             ds->targets[t].vpp_stage == at->vpp_stage) &&
-            strcmp(ds->targets[t].name, at->target_name) == 0)
-            return t;
+/* There may be many thousands of places, of targets and of optimizer steps: none is searched from end to end. */
+typedef struct {
+    const sr_phase1_result *r;
+    const sr_target **by_name; /* of one name: in the dataset's order */
+} probing;
+
+static int cmp_name(const void *a, const void *b) {
+    const sr_target *const *x = a, *const *y = b;
+    int c = strcmp((*x)->name, (*y)->name);
+    return c != 0 ? c : (*x > *y) - (*x < *y);
+}
+
+static size_t find_target(const probing *in, const sr_probe_place *at) {
+    const sr_dataset *ds = in->r->ds;
+    size_t lo = 0, hi = ds->n_targets;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (strcmp(in->by_name[mid]->name, at->target_name) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < ds->n_targets && strcmp(in->by_name[lo]->name, at->target_name) == 0; lo++) {
+        int32_t stage = in->by_name[lo]->vpp_stage;
+        if (at->vpp_stage == SR_NO_VPP || stage == SR_NO_VPP || stage == at->vpp_stage)
+            return (size_t)(in->by_name[lo] - ds->targets);
+    }
     return SIZE_MAX;
 }
 
-static void probe_one(const sr_phase1_result *r, const sr_probe_place *at, sr_probe_value *v) {
-    const sr_dataset *ds = r->ds;
-    const sr_timeline *tl = &r->timeline;
+static int cmp_opt_step(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int cmp_rank(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void probe_one(const probing *in, const sr_probe_place *at, sr_probe_value *v) {
+    const sr_dataset *ds = in->r->ds;
+    const sr_timeline *tl = &in->r->timeline;
     double before = sr_absent_value();
     *v = (sr_probe_value){at->opt_step, 0, at->rank, at->micro_step, at->target_name, at->vpp_stage,
                           sr_absent_value(), sr_absent_value()};
-    size_t w = 0, rank = 0, target = find_target(ds, at);
-    while (w < tl->n_windows && tl->opt_step[w] != at->opt_step) w++;
-    while (rank < ds->n_ranks && ds->ranks[rank] != at->rank) rank++;
-    if (w == tl->n_windows || rank == ds->n_ranks || target == SIZE_MAX) return;
+    if (ds->n_rows == 0) return;
+    const int64_t *step = bsearch(&at->opt_step, tl->opt_step, tl->n_windows, sizeof *step, cmp_opt_step);
+    const int32_t *number = bsearch(&at->rank, ds->ranks, ds->n_ranks, sizeof *number, cmp_rank);
+    size_t target = find_target(in, at);
+    if (step == NULL || number == NULL || target == SIZE_MAX) return;
+    size_t w = (size_t)(step - tl->opt_step), rank = (size_t)(number - ds->ranks);
     for (size_t p = tl->first[w]; p < tl->first[w + 1]; p++) {
         if (at->micro_step != SR_NO_MICRO && tl->micro[p] > at->micro_step) break;
         double norm = sr_dataset_cell(ds, rank, target, p);
@@ -164,10 +203,14 @@ static void probe_one(const sr_phase1_result *r, const sr_probe_place *at, sr_pr
 }
 
 sr_status sr_phase1_probe(sr_phase1_result *r, const sr_probe_place *places, size_t n, sr_err *err) {
+    size_t n_targets = r->ds->n_targets;
+    probing in = {r, sr_arena_calloc(r->arena, n_targets + 1, sizeof *in.by_name)};
     r->probes = sr_arena_calloc(r->arena, n + 1, sizeof *r->probes);
-    if (r->probes == NULL) return sr_fail_mem(err);
+    if (r->probes == NULL || in.by_name == NULL) return sr_fail_mem(err);
+    for (size_t t = 0; t < n_targets; t++) in.by_name[t] = &r->ds->targets[t];
+    qsort(in.by_name, n_targets, sizeof *in.by_name, cmp_name);
     for (size_t i = 0; i < n; i++) {
-        probe_one(r, &places[i], &r->probes[i]);
+        probe_one(&in, &places[i], &r->probes[i]);
         r->probes[i].target_name = sr_arena_strdup(r->arena, places[i].target_name);
         if (r->probes[i].target_name == NULL) return sr_fail_mem(err);
     }

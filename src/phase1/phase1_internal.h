@@ -63,13 +63,15 @@ typedef struct {
 
 /* baseline.c: findings of one target on all ranks, appended in (rank, time) order. */
 typedef struct {
-    double *norm;   /* [n_ranks][n_points] */
-    double *level;  /* [n_ranks][n_windows] norm of one micro batch */
-    double *move;   /* [n_windows] what all ranks did together */
-    double *tmp;    /* [n_ranks] */
-    double *pooled; /* [n_ranks * n_points] residuals */
-    int32_t *turn;  /* [n_ranks][n_points], see sr_phase1_turns */
-    size_t *first;  /* [n_ranks] */
+    double *norm;    /* [n_ranks][n_points] */
+    double *level;   /* [n_ranks][n_windows] norm of one micro batch */
+    double *move;    /* [n_windows] what all ranks did together, */
+    size_t n_moves;  /* known for so many, */
+    double *highest; /* [n_ranks] the highest level in these */
+    double *tmp;     /* [n_ranks] */
+    double *pooled;  /* [n_ranks][n_points] room for residuals */
+    int32_t *turn;   /* [n_ranks][n_points], see sr_phase1_turns */
+    size_t *first;   /* [n_ranks] */
 } sr_scratch;
 sr_status sr_phase1_judge(const sr_dataset *ds, const sr_timeline *tl, const sr_phase1_opts *opts, size_t target,
                           sr_scratch *s, sr_anomaly_list *out, size_t *unjudged, sr_err *err);

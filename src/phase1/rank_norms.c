@@ -34,14 +34,17 @@ static size_t suspect_of(const sr_phase1_result *r, size_t w, size_t *cursor) {
 static size_t largest_target(const sr_phase1_result *r, size_t w) {
     size_t best = 0;
     double largest = -1.0;
-    for (size_t t = 0; t < r->ds->n_targets; t++)
-        for (size_t k = 0; k < r->ds->n_ranks; k++) {
-            double v = sr_dataset_has(r->ds, k, t) ? final_norm(r, k, t, w) : sr_absent_value();
+    for (size_t t = 0; t < r->ds->n_targets; t++) {
+        const uint32_t *holder;
+        size_t n = sr_dataset_holders(r->ds, t, &holder);
+        for (size_t k = 0; k < n; k++) {
+            double v = final_norm(r, holder[k], t, w);
             if (isfinite(v) && v > largest) {
                 largest = v;
                 best = t;
             }
         }
+    }
     return best;
 }
 

@@ -28,20 +28,29 @@ static bool enough(size_t qualified, size_t total, double fraction) {
     return (double)qualified >= fraction * (double)total - 1e-9;
 }
 
+/* Candidates and growth are in order of optimizer steps: there may be many thousands of each. */
 static bool has_anomaly(const sr_p1 *p, int64_t opt_step) {
-    for (size_t i = 0; i < p->n_anomalies; i++) {
-        if (p->anomalies[i].opt_step == opt_step) return true;
-        if (p->anomalies[i].opt_step > opt_step) break;
+    size_t lo = 0, hi = p->n_anomalies;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (p->anomalies[mid].opt_step < opt_step) lo = mid + 1;
+        else hi = mid;
     }
-    return false;
+    return lo < p->n_anomalies && p->anomalies[lo].opt_step == opt_step;
 }
 
 /* The benchmark's growth at the same transition, if it tells of the same target. */
 static double benchmark_fraction(const sr_phase2_result *r, const sr_p1_growth *g) {
     const sr_p1 *b = r->benchmark;
-    for (size_t i = 0; b != NULL && i < b->n_growth; i++) {
-        const sr_p1_growth *o = &b->growth[i];
-        if (o->opt_step != g->opt_step || !o->has_previous || strcmp(o->target_name, g->target_name) != 0) continue;
+    size_t lo = 0, hi = b != NULL ? b->n_growth : 0;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (b->growth[mid].opt_step < g->opt_step) lo = mid + 1;
+        else hi = mid;
+    }
+    for (; b != NULL && lo < b->n_growth && b->growth[lo].opt_step == g->opt_step; lo++) {
+        const sr_p1_growth *o = &b->growth[lo];
+        if (!o->has_previous || strcmp(o->target_name, g->target_name) != 0) continue;
         size_t qualified, total;
         count(o, r->opts.growth, &qualified, &total);
         if (total > 0) return (double)qualified / (double)total;

@@ -57,6 +57,13 @@ static void axes_are_sorted_and_empty_parts_dropped(void **state) {
     assert_true(sr_dataset_has(ds, 1, 2));
     assert_false(sr_dataset_has(ds, 0, 2));
     assert_true(sr_dataset_cell(ds, 1, 2, 3) == 1.0);
+    const uint32_t *holder;
+    assert_int_equal(sr_dataset_holders(ds, 0, &holder), 2);
+    assert_true(holder[0] == 0 && holder[1] == 1);
+    assert_int_equal(sr_dataset_holders(ds, 1, &holder), 1);
+    assert_int_equal(holder[0], 0);
+    assert_int_equal(sr_dataset_holders(ds, 2, &holder), 1);
+    assert_int_equal(holder[0], 1);
     sr_dataset_free(ds);
 }
 
