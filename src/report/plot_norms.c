@@ -109,7 +109,7 @@ static void scale(panel *p) {
 /* 0 at the bottom, 1 at the top. */
 static double level(const panel *p, double v) {
     if (!p->log) return (v - p->low) / (p->high - p->low);
-    return v <= p->low ? 0.0 : log(v / p->low) / log(p->high / p->low);
+    return v <= p->low ? 0.0 : (log(v) - log(p->low)) / (log(p->high) - log(p->low)); /* the ratio may be infinite */
 }
 
 static double x_of(const panel *p, size_t k) {
@@ -127,7 +127,7 @@ static void grid_line(sr_render *c, const panel *p, double top, double v) {
 
 /* Round values, some five of them: 1, 2, 5, 10... on a logarithmic axis, or only powers of ten where it is long. */
 static void grid(sr_render *c, const panel *p, double top) {
-    double decades = p->log ? log10(p->high / p->low) : 0.0, power = floor(log10((p->high - p->low) / 4.0));
+    double decades = p->log ? log10(p->high) - log10(p->low) : 0.0, power = floor(log10((p->high - p->low) / 4.0));
     double unit = pow(10.0, power), part = (p->high - p->low) / 4.0 / unit;
     double step = unit * (part > 5.0 ? 10.0 : part > 2.0 ? 5.0 : part > 1.0 ? 2.0 : 1.0);
     int each = (int)fmax(1.0, ceil(decades / 6.0));
