@@ -42,7 +42,10 @@ DEP_LIBS    := $(or $(shell $(PKG_CONFIG) --libs sqlite3 libcjson 2>/dev/null),-
 TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags cmocka 2>/dev/null)
 TEST_LIBS   := $(or $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null),-lcmocka)
 
-ALL_CPPFLAGS := -D_POSIX_C_SOURCE=200809L -Iinclude $(DEP_CFLAGS) $(CPPFLAGS)
+# Files over 2 GiB and dates after 2038, where long has 32 bits.
+LARGE := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null)),-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64)
+
+ALL_CPPFLAGS := -D_POSIX_C_SOURCE=200809L $(LARGE) -Iinclude $(DEP_CFLAGS) $(CPPFLAGS)
 # Without contraction into fused multiply-adds (clang does it on aarch64) results are the same bytes on every machine.
 ALL_CFLAGS   := -std=c11 -O2 -g -ffp-contract=off $(WARN) $(HARDEN) $(SANITIZE) -pthread $(CFLAGS)
 ALL_LDFLAGS  := $(LDHARDEN) $(SANITIZE) -pthread $(LDFLAGS)
@@ -56,7 +59,7 @@ ALL_LDLIBS   := $(DEP_LIBS) -lpthread -lm $(LDLIBS)
 all: $(BIN) ## build ./spikeroot (the default)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/fuzz/fuzz.mk tests/fault/fault.mk docs/packaging/packaging.mk
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/fuzz/fuzz.mk tests/fault/fault.mk docs/packaging/packaging.mk
 	@echo "Variables: BUILD= PREFIX= DESTDIR= CC= CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= V=1"
 
 # A file that changes when the text does, so that other flags or another list of sources rebuild what they should.
@@ -171,4 +174,4 @@ uninstall: ## remove what install put there
 include docs/packaging/packaging.mk
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-coverage $(BUILD)-static-* $(BUILD)-dist-* $(BUILD)-deb spikeroot spikeroot-$(VERSION)*.tar.gz*
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-coverage $(BUILD)-static-* $(BUILD)-dist-* $(BUILD)-deb $(BUILD)-32 $(BUILD)-matrix spikeroot spikeroot-$(VERSION)*.tar.gz*

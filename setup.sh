@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what spikeroot needs to be built and tested, if it is not there yet.
 #
-# usage: sh setup.sh [static | fuzz]
+# usage: sh setup.sh [static | fuzz | 32]
 #
 # Needed:  a C compiler, make, the headers of sqlite3, cJSON and cmocka.
 # Wanted:  pkg-config, sqlite3 (make bench), python3 with jsonschema (schema tests), mandoc and jq (tests of the
@@ -9,13 +9,15 @@
 # static:  also what make static, dist and deb need: compiler and emulator for the other architecture (aarch64 or x86_64),
 #          dpkg-dev, debhelper, lintian, file and strace.  Debian only.
 # fuzz:    also clang with libFuzzer and the sanitizers, for make fuzz.
+# 32:      also what make check-32 needs on x86_64: the C library and the compiler's of 32 bits, and an emulator, as not
+#          every kernel runs such programs. Not gcc-multilib: it would remove the compiler for aarch64.  Debian only.
 #
 # Debian and Ubuntu: apt-get, with sudo unless you are root.  Elsewhere: says what to install.
 # Exit status: 0 all that is needed is there, 1 something that is needed is missing.
 set -u
 case ${1:-} in
-'' | static | fuzz) ;;
-*) echo 'usage: sh setup.sh [static | fuzz]' >&2; exit 2 ;;
+'' | static | fuzz | 32) ;;
+*) echo 'usage: sh setup.sh [static | fuzz | 32]' >&2; exit 2 ;;
 esac
 
 dir=$(mktemp -d) || exit 1
@@ -58,6 +60,8 @@ check() { # check NAME: is it there and does it work?
     clang) has clang && echo 'int x;' | clang -x c -fsyntax-only - 2>/dev/null ;;
     fuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
         clang -x c - -o "$dir/f" -fsanitize=fuzzer,address 2>/dev/null ;;
+    m32) "$(compiler)" -m32 "$dir/cross.c" -o "$dir/m32" >/dev/null 2>&1 ;;
+    qemu-i386) check m32 && { "$dir/m32" || qemu-i386-static "$dir/m32"; } >/dev/null 2>&1 ;;
     mandoc) has mandoc && echo '.TH X 1' | mandoc -T ascii >/dev/null 2>&1 ;;
     cross) "$(echo $other | tr _ -)-linux-gnu-gcc" -static "$dir/cross.c" -o "$dir/cross" >/dev/null 2>&1 ;;
     qemu) check cross && "qemu-$other-static" "$dir/cross" >/dev/null 2>&1 ;;
@@ -73,11 +77,12 @@ WANTED='pkg-config sqlite3 jsonschema mandoc jq clang cppcheck shellcheck'
 other=aarch64
 [ "$(uname -m)" != aarch64 ] || other=x86_64
 [ "${1:-}" != fuzz ] || NEEDED="$NEEDED fuzzer"
+[ "${1:-}" != 32 ] || NEEDED="$NEEDED m32 qemu-i386 dpkg-dev"
 if [ "${1:-}" = static ]; then
     NEEDED="$NEEDED cross dpkg-dev file"
     WANTED="$WANTED qemu strace debhelper fakeroot lintian"
-    echo 'int main(void) { return 0; }' >"$dir/cross.c"
 fi
+echo 'int main(void) { return 0; }' >"$dir/cross.c"
 
 missing() { # missing NAME...: those that fail the check
     for n in "$@"; do check "$n" || printf '%s ' "$n"; done
@@ -87,7 +92,8 @@ package() { # package SYSTEM NAME: what the thing is called there
     case $1:$2 in
     apt:compiler) echo gcc libc6-dev ;;
     apt:cross) [ $other = aarch64 ] && echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross || echo gcc-x86-64-linux-gnu libc6-dev-amd64-cross ;;
-    apt:qemu) echo qemu-user-static ;;
+    apt:m32) echo libc6-dev-i386 "lib32gcc-$(gcc -dumpversion)-dev" ;;
+    apt:qemu | apt:qemu-i386) echo qemu-user-static ;;
     apt:sqlite3-dev) echo libsqlite3-dev ;;
     apt:cjson-dev) echo libcjson-dev ;;
     apt:cmocka-dev) echo libcmocka-dev ;;

@@ -58,11 +58,12 @@ static int decimals_of(double v) {
 double sr_phase1_resolution(const sr_dataset *ds) {
     enum { SAMPLES = 2000, FULL_PRECISION = 12 };
     int most = 0;
-    size_t total = ds->n_ranks * ds->n_targets * ds->n_points, stride = total / SAMPLES + 1;
-    for (size_t i = 0; i < total; i += stride) {
-        size_t series = i / ds->n_points;
-        if (!sr_dataset_has(ds, series / ds->n_targets, series % ds->n_targets)) continue;
-        double v = sr_dataset_cell(ds, series / ds->n_targets, series % ds->n_targets, i % ds->n_points);
+    /* places, not values: there may be more of them than a size_t of 32 bits counts */
+    uint64_t total = (uint64_t)ds->n_ranks * ds->n_targets * ds->n_points, stride = total / SAMPLES + 1;
+    for (uint64_t i = 0; i < total; i += stride) {
+        size_t rank = (size_t)(i / ds->n_points / ds->n_targets), target = (size_t)(i / ds->n_points % ds->n_targets);
+        if (!sr_dataset_has(ds, rank, target)) continue;
+        double v = sr_dataset_cell(ds, rank, target, (size_t)(i % ds->n_points));
         if (!sr_usable(v)) continue;
         int n = decimals_of(v);
         if (n > FULL_PRECISION) return 0.0;
@@ -120,9 +121,9 @@ sr_status sr_phase1_growth(const sr_dataset *ds, sr_arena *arena, sr_timeline *t
         st = sr_fail_mem(err);
         goto out;
     }
-    size_t total = ds->n_ranks * ds->n_targets, stride = total / GROWTH_SERIES + 1;
-    for (size_t i = 0; i < total; i += stride)
-        if (sr_dataset_series(ds, i / ds->n_targets, i % ds->n_targets, norm) > 0) sample_series(tl, norm, &s);
+    uint64_t total = (uint64_t)ds->n_ranks * ds->n_targets, stride = total / GROWTH_SERIES + 1;
+    for (uint64_t i = 0; i < total; i += stride)
+        if (sr_dataset_series(ds, (size_t)(i / ds->n_targets), (size_t)(i % ds->n_targets), norm) > 0) sample_series(tl, norm, &s);
     make_curve(growth, n, &s);
 out:
     free(s.v);

@@ -108,7 +108,7 @@ static void test_median_agrees_with_sorting(void **state) {
     (void)state;
     double v[257], w[257];
     for (size_t round = 0; round < 4000; round++) {
-        size_t n = 1 + rnd() % 257;
+        size_t n = (size_t)(1 + rnd() % 257);
         uint64_t kinds = 1 + rnd() % (round % 2 == 0 ? 5 : 100000);
         for (size_t i = 0; i < n; i++) {
             v[i] = round % 5 == 0 ? (double)i : round % 5 == 1 ? (double)(n - i) : (double)(rnd() % kinds) - 2.0;
