@@ -7,7 +7,8 @@
  *   - or exit with 1, nothing on stdout, and a message that says that memory is out (an undisturbed run that failed:
  * any). All else is an error: a signal, no end within a minute, another status, other bytes, no message or one that
  * blames the input, a watched file that is not as it was, a temporary file that was left. FAULT_PER_STACK=N: no more
- * than N allocations with the same call stack (0: all).
+ * than N allocations with the same call stack (0: all), in all commands that name the same FAULT_STACKS (a file; addresses
+ * must not be random: setarch -R).
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -48,10 +49,22 @@ static struct {
     char (*temporary)[PATH]; /* shared with the children */
 } run;
 
-static struct {
+static struct stack {
     size_t hash;
     long n;
-} stacks[STACKS];
+} own_stacks[STACKS], *stacks = own_stacks;
+
+/* One table for several commands: the file FAULT_STACKS.  Two that write at the same time may try a stack once too often. */
+static void share_stacks(const char *path) {
+    if (path[0] == '\0') return;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    void *p = fd >= 0 && ftruncate(fd, sizeof own_stacks) == 0
+                  ? mmap(NULL, sizeof own_stacks, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                  : MAP_FAILED;
+    if (p == MAP_FAILED) fault_die(path, strerror(errno));
+    (void)close(fd);
+    stacks = p;
+}
 
 /* ---- files ---- */
 
@@ -256,6 +269,7 @@ void fault_fork_start(void) {
     (void)backtrace(warm_up, 1); /* its first call loads a library */
     (void)snprintf(run.dir, sizeof run.dir, "%s", variable("FAULT_REF"));
     run.per_stack = atol(variable("FAULT_PER_STACK"));
+    share_stacks(variable("FAULT_STACKS"));
     run.out = slurp_in(run.dir, "out");
     run.err = slurp_in(run.dir, "err");
     drop_times(&run.err);

@@ -36,10 +36,9 @@ done
 
 "$OOM_PROGRAM" "$@" <"$d/in" >"$d/out" 2>"$d/err"
 echo $? >"$d/exit"
-(
-    export FAULT=fork FAULT_REF="$d" FAULT_LOG="$d/log" LD_PRELOAD="$OOM_LIB"
-    exec "$OOM_PROGRAM" "$@" <"$d/in" >"$d/now.out" 2>"$d/now.err"
-)
+# shellcheck disable=SC2086 # no words, or two
+${FAULT_STACKS:+setarch -R} env FAULT=fork FAULT_REF="$d" FAULT_LOG="$d/log" LD_PRELOAD="$OOM_LIB" "$OOM_PROGRAM" "$@" <"$d/in" \
+    >"$d/now.out" 2>"$d/now.err"
 [ $? -eq "$(cat "$d/exit")" ] || echo 'bad	with forks it ended otherwise than without	' >>"$d/log"
 grep -q '^ran' "$d/log" || echo 'bad	it did not reach its end	' >>"$d/log"
 WHAT=$(printf "%s " "$@" | tr '\n\t' '  ') awk -F '\t' -v OFS='\t' '{ $1 = $1 OFS ENVIRON["WHAT"]; print }' \

@@ -3,7 +3,8 @@
 #
 # usage: oom.sh PROGRAM FAULT_SO [CASE...]          without CASE: all, and the recorded runs
 #
-# OOM_PER_STACK=N: no more than N allocations with the same call stack (default 2; 0: all); JOBS=N cases at a time.
+# OOM_PER_STACK=N: no more than N allocations with the same call stack in all commands (default 2; 0: all); JOBS=N cases at
+# a time.
 # Prints what went wrong and a line a case; exit 1 if anything did.
 set -u
 bin=$1 lib=$2
@@ -17,6 +18,8 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 export OOM_PROGRAM="$bin" OOM_LIB="$lib" OOM_DIR="$tmp" OOM_HERE="$here" FAULT_PER_STACK="${OOM_PER_STACK:-2}" TEST_TIMEOUT=7200
+# where addresses can't be made the same every time, each command has its own count
+if setarch -R true 2>/dev/null; then export FAULT_STACKS="$tmp/stacks"; fi
 if [ $# -eq 0 ]; then
     for d in "$root"/tests/cli/cases/*/; do set -- "$@" "$(basename "$d")"; done
     for d in "$root"/testdata/cases/*/; do set -- "$@" "recorded/$(basename "$d")"; done
