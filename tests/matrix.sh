@@ -14,7 +14,7 @@ failed=0
 for cc in "$@"; do
     command -v "$cc" >/dev/null || { echo "$cc: skipped, it is not installed"; continue; }
     for level in 0 1 2 3; do
-        if "$make" -j"$(getconf _NPROCESSORS_ONLN)" BUILD="$dir/$cc-O$level" CC="$cc" CFLAGS=-O$level check-build >"$log" 2>&1 &&
+        if "$make" --no-print-directory -j"$(getconf _NPROCESSORS_ONLN)" BUILD="$dir/$cc-O$level" CC="$cc" CFLAGS=-O$level check-build >"$log" 2>&1 &&
             ! grep -q 'warning:' "$log"; then
             echo "$cc -O$level: $(tail -n 1 "$log")"
         else

@@ -9,7 +9,8 @@
 /* One job: `index` in [0, n).  `ctx` is shared: a job writes only what belongs to its index. */
 typedef sr_status (*sr_job)(void *ctx, size_t index, sr_err *err);
 
-/* How many threads sr_parallel uses for `n` jobs when asked for `threads`: at least 1. */
+/* How many threads sr_parallel uses for `n` jobs when asked for `threads`: at least 1, and no more than can
+ * have files open at once (ulimit -n). */
 unsigned sr_parallel_threads(unsigned threads, size_t n);
 
 /* Run jobs 0..n-1 on at most `threads` threads (0: one for each processor), in any order.

@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Where long has 32 bits: built without the flags of the Makefile (_FILE_OFFSET_BITS, _TIME_BITS). */
+_Static_assert(sizeof(off_t) >= 8 && sizeof(((struct stat *)0)->st_mtime) >= 8, "files over 2 GiB could not be read");
+
 static int open_at_once(const char *path, struct stat *sb) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 || fstat(fd, sb) == 0) return fd;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 typedef struct {
@@ -39,7 +40,7 @@ static void *work(void *arg) {
     }
 }
 
-enum { MAX_THREADS = 256 };
+enum { MAX_THREADS = 256, FILES_PER_THREAD = 4 }; /* a database with its -wal and -shm, or a CSV, and some for the rest */
 
 unsigned sr_parallel_threads(unsigned threads, size_t n) {
     if (threads == 0) {
@@ -47,6 +48,9 @@ unsigned sr_parallel_threads(unsigned threads, size_t n) {
         threads = cpus > 0 ? (unsigned)cpus : 1;
     }
     if (threads > MAX_THREADS) threads = MAX_THREADS;
+    struct rlimit files; /* many processors and few descriptors must not be an error */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / FILES_PER_THREAD < threads)
+        threads = files.rlim_cur < 2 * FILES_PER_THREAD ? 1 : (unsigned)(files.rlim_cur / FILES_PER_THREAD);
     return threads <= n ? threads : n > 0 ? (unsigned)n : 1;
 }
 

@@ -19,10 +19,9 @@ wait $! && cmp plain behind
 # a directory that is gone
 mkdir gone
 data=$PWD/run
-(cd gone && rmdir ../gone && spikeroot phase1 "$data" -q -o /dev/stdout) | sed "s|$PWD/||" | cmp plain - && echo 'a directory that is gone'
-(mkdir gone2 && cd gone2 && rmdir ../gone2 && spikeroot phase1 "$data" -q -o out) 2>&1
-echo "exit $?"
+(cd gone && rmdir ../gone && spikeroot phase1 "$data" -q -o /dev/stdout 2>/dev/null) | sed "s|$PWD/||" | cmp plain - && echo 'a directory that is gone'
+(mkdir gone2 && cd gone2 && rmdir ../gone2 && { spikeroot phase1 "$data" -q -o out || echo "exit $?"; }) 2>&1 | grep -v getcwd # that a shell says
 # without /proc, where a process may have file systems of its own
 if unshare -m true 2>/dev/null; then
-    unshare -m sh -c 'mount -t tmpfs none /proc && spikeroot phase1 run -q' | cmp plain - || echo 'another result without /proc'
+    unshare -m sh -c 'mount -t tmpfs none /proc && ASAN_OPTIONS=detect_leaks=0 exec spikeroot phase1 run -q' 2>/dev/null | cmp plain - || echo 'another result without /proc'
 fi
