@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SR_NUM_TEXT = 32 };
+enum { SR_NUM_TEXT = 40 };
 
 /* Read a decimal integer that fills [s, s+len) exactly (optional sign, no spaces). False on anything else,
  * or when the value does not fit in int64_t; *out is then untouched. */
