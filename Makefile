@@ -53,7 +53,7 @@ ALL_LDLIBS   := $(DEP_LIBS) -lpthread -lm $(LDLIBS)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check check-unit check-cli asan tsan valgrind coverage bench lint format install uninstall \
+.PHONY: all check check-unit check-cli asan tsan valgrind coverage bench bench-scale lint format install uninstall \
         clean demo help FORCE
 
 all: $(BIN) ## build ./spikeroot (the default)
@@ -143,6 +143,9 @@ coverage: ## the share of lines that the tests run (needs gcovr; fails below 90 
 
 bench: $(BIN) ## time and memory against sqlite3 and wc -l (minutes; needs 1 GB in $TMPDIR)
 	@sh tests/bench/bench.sh $(RUN)
+
+bench-scale: $(BIN) ## how time and memory grow, to 1e8 rows (15 minutes; 6 GB in $TMPDIR; SCALE_MAX=1e7 ends earlier)
+	@sh tests/bench/scale.sh $(RUN)
 
 lint: ## gcc and clang with -Werror, include rules, cppcheck, shellcheck
 	@CC='$(CC)' CPPFLAGS='$(ALL_CPPFLAGS) $(TEST_CFLAGS)' WARN='$(WARN)' sh tests/lint/lint.sh $(C_FILES)

@@ -1,25 +1,35 @@
-/* Makes the benchmark's data: one training run as a trend.db of msProbe's layout and as monitor CSV v1.
+/* Makes the benchmarks' data: one training run as a trend.db of msProbe's layout and as monitor CSV v1.
  *
- *     gen OUT_DIR [RANKS TARGETS STEPS]       (default 24 250 500: 3 million rows)
+ *     gen [-d | -c] [-m MICRO | -k MICRO] [-p STAGES] [-s one|all|often|early] OUT_DIR [RANKS TARGETS STEPS]
  *
- * OUT_DIR/trend.db and OUT_DIR/csv/<time>-rank<N>-<hash>/grad_unreduced_<a>-<b>.csv hold the same values.  Norms are
- * log-normal over parameters and steady in time; on one rank one parameter jumps 100x at one step.  The same
- * arguments give the same bytes.
+ * OUT_DIR/trend.db (-d: only that) and OUT_DIR/csv/<time>-rank<N>-<hash>/grad_unreduced_<a>-<b>.csv (-c: only that)
+ * hold the same values.  Default: 24 250 500, 3 million rows.  Norms are log-normal over parameters and steady in time;
+ * -m: gradients accumulate over MICRO micro steps, each with a target row of its own; -k: the same, but `step` counts
+ * the micro steps (trend.db only); -p: ranks hold STAGES different parts of the targets (0: each rank its own); -s:
+ * where the norm jumps 100x: one parameter of one rank at one step, all at one step, all at one step in fifty, all of
+ * one rank from the third step on.  The same arguments give the same bytes.
  */
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { STEPS_PER_FILE = 10, LAYER_PARAMS = 6 };
 
+typedef enum { ONE, ALL, OFTEN, EARLY } spikes;
+
 typedef struct {
-    int ranks, targets, steps;
+    int ranks, targets, steps, micro, stages;
+    bool counter; /* `step` counts micro steps */
+    spikes spikes;
     double *base; /* a parameter's usual norm */
+    double *sum;  /* its norm accumulated so far */
 } run;
 
 typedef struct {
@@ -45,10 +55,28 @@ static double normal(uint64_t key) {
 /* Six decimals, as msProbe's ndigits: exactly what the CSV's text reads back as. */
 static double round6(double v) { return nearbyint(v * 1e6) / 1e6; }
 
-static row value(const run *r, int rank, int step, int target) {
-    uint64_t key = ((uint64_t)rank * (uint64_t)r->steps + (uint64_t)step) * (uint64_t)r->targets + (uint64_t)target;
+static bool jumps(const run *r, int rank, int step, int target) {
+    switch (r->spikes) {
+    case ONE: return rank == r->ranks / 2 && step == r->steps * 3 / 5 && target == r->targets / 3;
+    case ALL: return step == r->steps * 3 / 5;
+    case OFTEN: return step % 50 == 49;
+    case EARLY: return rank == r->ranks / 2 && step > 2;
+    }
+    return false;
+}
+
+static bool holds(const run *r, int rank, int target) {
+    return (long)rank * r->stages / r->ranks == (long)target * r->stages / r->targets;
+}
+
+/* The accumulated gradient after micro step `micro`; they must be asked for in order. */
+static row value(const run *r, int rank, int step, int micro, int target) {
+    uint64_t pass = ((uint64_t)rank * (uint64_t)r->steps + (uint64_t)step) * (uint64_t)r->micro + (uint64_t)micro;
+    uint64_t key = pass * (uint64_t)r->targets + (uint64_t)target;
     double norm = r->base[target] * exp(0.1 * normal(key + 1000000));
-    if (rank == r->ranks / 2 && step == r->steps * 3 / 5 && target == r->targets / 3) norm *= 100.0;
+    if (micro == r->micro / 2 && jumps(r, rank, step, target)) norm *= 100.0;
+    if (micro > 0) norm = sqrt(r->sum[target] * r->sum[target] + norm * norm);
+    r->sum[target] = norm;
     return (row){round6(norm), -round6(norm / 9.0), round6(norm / 8.0), round6(norm * (noise(key) - 0.5) / 50.0)};
 }
 
@@ -78,16 +106,41 @@ static void run_once(sqlite3 *db, sqlite3_stmt *st) {
     (void)sqlite3_reset(st);
 }
 
+/* One row for each parameter, or for each of its micro steps. */
 static void write_targets(sqlite3 *db, const run *r) {
-    sqlite3_stmt *st = prepare(db, "INSERT INTO monitoring_targets VALUES (?1, ?2, 0, 0)");
-    for (int t = 0; t < r->targets; t++) {
+    sqlite3_stmt *st = prepare(db, "INSERT INTO monitoring_targets VALUES (?1, ?2, 0, ?3)");
+    int micro = r->counter ? 1 : r->micro;
+    for (int i = 0; i < r->targets * micro; i++) {
         char name[128];
-        name_of(t, r, name, sizeof name);
-        sqlite3_bind_int(st, 1, t + 1);
+        name_of(i / micro, r, name, sizeof name);
+        sqlite3_bind_int(st, 1, i + 1);
         sqlite3_bind_text(st, 2, name, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int(st, 3, i % micro);
         run_once(db, st);
     }
     sqlite3_finalize(st);
+}
+
+static void write_row(sqlite3 *db, sqlite3_stmt *st, int step, int id, row v) {
+    sqlite3_bind_int(st, 2, step);
+    sqlite3_bind_int(st, 3, id);
+    sqlite3_bind_double(st, 4, v.norm);
+    sqlite3_bind_double(st, 5, v.min);
+    sqlite3_bind_double(st, 6, v.max);
+    sqlite3_bind_double(st, 7, v.mean);
+    run_once(db, st);
+}
+
+/* In the order of the primary key. */
+static void write_rows(sqlite3 *db, sqlite3_stmt *st, const run *r, int rank) {
+    sqlite3_bind_int(st, 1, rank);
+    for (int step = 0; step < r->steps; step++)
+        for (int i = 0; i < r->targets * r->micro; i++) {
+            int t = r->counter ? i % r->targets : i / r->micro, m = r->counter ? i / r->targets : i % r->micro;
+            if (!holds(r, rank, t)) continue;
+            row v = value(r, rank, step, m, t);
+            write_row(db, st, r->counter ? step * r->micro + m : step, r->counter ? t + 1 : i + 1, v);
+        }
 }
 
 static void write_db(const run *r, const char *path) {
@@ -108,21 +161,7 @@ static void write_db(const run *r, const char *path) {
             " FOREIGN KEY (metric_id) REFERENCES monitoring_metrics(metric_id)) WITHOUT ROWID;");
     write_targets(db, r);
     sqlite3_stmt *st = prepare(db, "INSERT INTO trend_data VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, 0)");
-    for (int rank = 0; rank < r->ranks; rank++) {
-        sqlite3_bind_int(st, 1, rank);
-        for (int step = 0; step < r->steps; step++) {
-            sqlite3_bind_int(st, 2, step);
-            for (int t = 0; t < r->targets; t++) {
-                row v = value(r, rank, step, t);
-                sqlite3_bind_int(st, 3, t + 1);
-                sqlite3_bind_double(st, 4, v.norm);
-                sqlite3_bind_double(st, 5, v.min);
-                sqlite3_bind_double(st, 6, v.max);
-                sqlite3_bind_double(st, 7, v.mean);
-                run_once(db, st);
-            }
-        }
-    }
+    for (int rank = 0; rank < r->ranks; rank++) write_rows(db, st, r, rank);
     sqlite3_finalize(st);
     sql(db, "COMMIT");
     sqlite3_close(db);
@@ -138,13 +177,17 @@ static void write_csv_file(const run *r, const char *dir, int rank, int first) {
     (void)snprintf(path, sizeof path, "%s/grad_unreduced_%d-%d.csv", dir, first, last - 1);
     FILE *f = fopen(path, "w");
     if (f == NULL) die(path, strerror(errno));
-    fputs("vpp_stage,name,step,norm,min,max,mean,nans,shape,dtype\n", f);
+    fprintf(f, "vpp_stage,name,step%s,norm,min,max,mean,nans,shape,dtype\n", r->micro > 1 ? ",micro_step" : "");
     for (int step = first; step < last; step++)
-        for (int t = 0; t < r->targets; t++) {
-            row v = value(r, rank, step, t);
+        for (int i = 0; i < r->targets * r->micro; i++) {
+            int t = i / r->micro, m = i % r->micro;
+            char micro[16] = "";
+            if (!holds(r, rank, t)) continue;
+            row v = value(r, rank, step, m, t);
             name_of(t, r, name, sizeof name);
-            fprintf(f, "0,%s,%d,%.6f,%.6f,%.6f,%.6f,0,\"[4096, 1024]\",torch.float32\n", name, step, v.norm, v.min,
-                    v.max, v.mean);
+            if (r->micro > 1) (void)snprintf(micro, sizeof micro, ",%d", m);
+            fprintf(f, "0,%s,%d%s,%.6f,%.6f,%.6f,%.6f,0,\"[4096, 1024]\",torch.float32\n", name, step, micro, v.norm,
+                    v.min, v.max, v.mean);
         }
     if (fclose(f) != 0) die(path, strerror(errno));
 }
@@ -159,24 +202,53 @@ static void write_csv(const run *r, const char *root) {
     }
 }
 
+static spikes spikes_named(const char *name) {
+    static const char *const names[] = {"one", "all", "often", "early"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(name, names[i]) == 0) return (spikes)i;
+    die(name, "-s takes one, all, often or early");
+    return ONE;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 2 && argc != 5) die("usage", "gen OUT_DIR [RANKS TARGETS STEPS]");
-    run r = {24, 250, 500, NULL};
-    if (argc == 5) {
-        r.ranks = atoi(argv[2]);
-        r.targets = atoi(argv[3]);
-        r.steps = atoi(argv[4]);
+    run r = {24, 250, 500, 1, 1, false, ONE, NULL, NULL};
+    bool db = true, csv = true;
+    for (int c; (c = getopt(argc, argv, "dcm:k:p:s:")) != -1;) {
+        if (c == 'd')
+            csv = false;
+        else if (c == 'c')
+            db = false;
+        else if (c == 'm' || c == 'k')
+            r.micro = atoi(optarg), r.counter = c == 'k';
+        else if (c == 'p')
+            r.stages = atoi(optarg);
+        else if (c == 's')
+            r.spikes = spikes_named(optarg);
+        else
+            return 2;
     }
-    if (r.ranks < 1 || r.targets < 1 || r.steps < 1) die("usage", "RANKS, TARGETS and STEPS are positive numbers");
+    argc -= optind;
+    argv += optind;
+    if (argc != 1 && argc != 4) die("usage", "gen [OPTION...] OUT_DIR [RANKS TARGETS STEPS]");
+    if (argc == 4) {
+        r.ranks = atoi(argv[1]);
+        r.targets = atoi(argv[2]);
+        r.steps = atoi(argv[3]);
+    }
+    if (r.stages == 0) r.stages = r.ranks;
+    if (r.ranks < 1 || r.targets < 1 || r.steps < 1 || r.micro < 1 || r.stages < 1)
+        die("usage", "all numbers are positive");
     r.base = calloc((size_t)r.targets, sizeof *r.base);
-    if (r.base == NULL) die("memory", strerror(errno));
+    r.sum = calloc((size_t)r.targets, sizeof *r.sum);
+    if (r.base == NULL || r.sum == NULL) die("memory", strerror(errno));
     for (int t = 0; t < r.targets; t++) r.base[t] = exp(normal((uint64_t)t) - 2.0);
     char path[2048];
-    make_dir(argv[1]);
-    (void)snprintf(path, sizeof path, "%s/trend.db", argv[1]);
-    write_db(&r, path);
-    (void)snprintf(path, sizeof path, "%s/csv", argv[1]);
-    write_csv(&r, path);
+    make_dir(argv[0]);
+    (void)snprintf(path, sizeof path, "%s/trend.db", argv[0]);
+    if (db) write_db(&r, path);
+    (void)snprintf(path, sizeof path, "%s/csv", argv[0]);
+    if (csv && !r.counter) write_csv(&r, path);
     free(r.base);
+    free(r.sum);
     return 0;
 }
