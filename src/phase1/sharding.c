@@ -59,13 +59,15 @@ static move vote(const votes *v, size_t i) {
 
 /* The window length most complete windows have (the smaller of two equally frequent ones). `start` are the first
  * points of windows, start[0] possibly in the middle of one. */
-static size_t usual_length(const sr_dataset *ds, const size_t *start, size_t n) {
-    size_t best = 0, best_count = 0;
+static uint64_t usual_length(const sr_dataset *ds, const size_t *start, size_t n) {
+    uint64_t best = 0;
+    size_t best_count = 0;
     for (size_t i = 1; i + 1 < n; i++) {
-        size_t len = (size_t)(ds->points[start[i + 1]].step - ds->points[start[i]].step), count = 0;
+        uint64_t len = (uint64_t)(ds->points[start[i + 1]].step - ds->points[start[i]].step);
+        size_t count = 0;
         if (len == best) continue;
         for (size_t j = 1; j + 1 < n && j < 256; j++) /* a vote among the first windows is enough */
-            count += (size_t)(ds->points[start[j + 1]].step - ds->points[start[j]].step) == len;
+            count += (uint64_t)(ds->points[start[j + 1]].step - ds->points[start[j]].step) == len;
         if (count > best_count || (count == best_count && len < best)) {
             best = len;
             best_count = count;
@@ -99,11 +101,12 @@ static bool grows_like_a_sum(const sr_dataset *ds, votes *v, const size_t *start
 }
 
 /* Lengths repeat: each complete window is as long as most, or as one of its neighbours (batch-size ramp-up). */
-static bool regular(const sr_dataset *ds, const size_t *start, size_t n, size_t usual) {
-    size_t ok = 0, all = 0, before = 0;
+static bool regular(const sr_dataset *ds, const size_t *start, size_t n, uint64_t usual) {
+    size_t ok = 0, all = 0;
+    uint64_t before = 0;
     for (size_t i = 1; i + 1 < n; i++) {
-        size_t len = (size_t)(ds->points[start[i + 1]].step - ds->points[start[i]].step);
-        size_t after = i + 2 < n ? (size_t)(ds->points[start[i + 2]].step - ds->points[start[i + 1]].step) : 0;
+        uint64_t len = (uint64_t)(ds->points[start[i + 1]].step - ds->points[start[i]].step);
+        uint64_t after = i + 2 < n ? (uint64_t)(ds->points[start[i + 2]].step - ds->points[start[i + 1]].step) : 0;
         all++;
         ok += len == usual || len == before || len == after;
         before = len;
@@ -133,30 +136,31 @@ static bool restarts(const sr_dataset *ds, const votes *v, size_t p, size_t begi
     return median_rise(ds, v, p) > sqrt(second * goes_on) || median_rise(ds, v, p - 1) > 1.5 * goes_on;
 }
 
-static size_t window_steps(const sr_dataset *ds, const size_t *start, size_t n, size_t w) {
+static uint64_t window_steps(const sr_dataset *ds, const size_t *start, size_t n, size_t w) {
     size_t last = w + 1 < n ? start[w + 1] : ds->n_points;
     int64_t end = w + 1 < n ? ds->points[last].step : ds->points[last - 1].step + 1;
-    return (size_t)(end - ds->points[start[w]].step);
+    return (uint64_t)(end - ds->points[start[w]].step);
 }
 
 /* Split windows that are longer than usual.  Between two usual ones (or before a usual one, at the start of the recording)
  * a window of several usual lengths is several windows: a batch-size ramp-up stays at its new length.  At the end of the
  * recording there is no following window to tell, so the boundary itself must show. */
-static void split_long_windows(const sr_dataset *ds, const votes *v, size_t usual, size_t *start, size_t *n) {
+static void split_long_windows(const sr_dataset *ds, const votes *v, uint64_t usual, size_t *start, size_t *n) {
     size_t *all = usual >= 2 ? malloc((v->n + 1) * sizeof *all) : NULL, m = 0;
     double second = (double)NAN;
     for (size_t w = 1; w + 1 < *n && isnan(second); w++)
         if (start[w + 1] - start[w] == usual) second = median_rise(ds, v, start[w]);
     if (isnan(second) && *n == 2 && start[1] + 1 < v->n) second = median_rise(ds, v, start[1]);
     for (size_t w = 0; all != NULL && w < *n; w++) {
-        size_t end = w + 1 < *n ? start[w + 1] : v->n, len = window_steps(ds, start, *n, w), lead = w == 0 ? len % usual : 0;
+        size_t end = w + 1 < *n ? start[w + 1] : v->n;
+        uint64_t len = window_steps(ds, start, *n, w), lead = w == 0 ? len % usual : 0;
         bool last = w + 1 == *n;
         bool alone = !last && (w == 0 || window_steps(ds, start, *n, w - 1) == usual) &&
                      (w + 2 >= *n || window_steps(ds, start, *n, w + 1) == usual) && (w == 0 || len % usual == 0);
         int64_t begin = ds->points[start[w]].step;
         all[m++] = start[w];
         for (size_t p = start[w] + 1; p < end && len > usual && !isnan(second); p++) {
-            size_t at = (size_t)(ds->points[p].step - begin);
+            uint64_t at = (uint64_t)(ds->points[p].step - begin);
             if (at < lead || (at - lead) % usual != 0 || at == 0) continue;
             if (alone || (p + 1 < end && restarts(ds, v, p, all[m - 1], second))) all[m++] = p;
         }
@@ -181,7 +185,8 @@ static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n
         bool falls = m != UNKNOWN && v->down[i] > v->up[i];
         if (falls) start[(*n)++] = i + 1;
     }
-    size_t resets = *n - 1, usual = usual_length(ds, start, *n);
+    size_t resets = *n - 1;
+    uint64_t usual = usual_length(ds, start, *n);
     if (resets >= 1) split_long_windows(ds, v, resets >= 2 ? usual : window_steps(ds, start, *n, 0), start, n);
     resets = *n - 1;
     usual = usual_length(ds, start, *n);
@@ -195,7 +200,7 @@ static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n
 
 /* The raw step at which the first window began: before the recording, when the window is shorter than the one after it (or
  * than most, where that one is cut as well). */
-static int64_t first_begin(const sr_dataset *ds, const size_t *start, size_t n, size_t usual) {
+static int64_t first_begin(const sr_dataset *ds, const size_t *start, size_t n, uint64_t usual) {
     int64_t at = ds->points[0].step;
     if (n < 2) return at;
     int64_t next = ds->points[start[1]].step, whole = n > 2 ? ds->points[start[2]].step - next : (int64_t)usual;
@@ -203,7 +208,7 @@ static int64_t first_begin(const sr_dataset *ds, const size_t *start, size_t n, 
 }
 
 /* Where data is missing or not finite there is no fall to see: windows go on at their usual length. */
-static size_t add_silent_boundaries(const sr_dataset *ds, const votes *v, size_t usual, size_t *start, size_t n) {
+static size_t add_silent_boundaries(const sr_dataset *ds, const votes *v, uint64_t usual, size_t *start, size_t n) {
     if (usual < 2) return n;
     size_t *all = malloc((v->n + 1) * sizeof *all);
     if (all == NULL) return n;
@@ -227,7 +232,7 @@ static size_t add_silent_boundaries(const sr_dataset *ds, const votes *v, size_t
 }
 
 /* Windows from first points; the true begin of a window may lie before its first recorded point. */
-static bool make_windows(const sr_dataset *ds, sr_arena *arena, const size_t *start, size_t n, size_t usual,
+static bool make_windows(const sr_dataset *ds, sr_arena *arena, const size_t *start, size_t n, uint64_t usual,
                          sr_timeline *tl) {
     size_t *first = sr_arena_calloc(arena, n + 1, sizeof *first);
     int64_t *opt = sr_arena_calloc(arena, n + 1, sizeof *opt);
@@ -317,7 +322,7 @@ static bool running_index(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl
     bool ok = start != NULL && take_votes(ds, &v);
     if (ok) find_resets(ds, &v, start, &n);
     if (ok && n > 0) {
-        size_t usual = usual_length(ds, start, n);
+        uint64_t usual = usual_length(ds, start, n);
         if (usual == 0) { /* one reset: the longer side is at least a lower bound for the window */
             size_t a = start[1], b = ds->n_points - start[1];
             usual = a > b ? a : b;
