@@ -32,14 +32,13 @@ void sr_arena_free(sr_arena *a) {
 }
 
 /* The distance from data+used to the next aligned address: data itself need not be aligned on 32-bit hosts. */
-static size_t padding(const block *b) {
+static size_t padding(const block *b, size_t align) {
     uintptr_t at = (uintptr_t)(b->data + b->used);
-    return (size_t)(-at & (uintptr_t)(ALIGN - 1));
+    return (size_t)(-at & (uintptr_t)(align - 1));
 }
 
-void *sr_arena_calloc(sr_arena *a, size_t n, size_t size) {
-    if (size != 0 && n > (SIZE_MAX - 2 * BLOCK) / size) return NULL;
-    size_t need = n * size;
+/* `need` bytes, not initialised. */
+static void *take(sr_arena *a, size_t need, size_t align) {
     block *b = a->head;
     if (b == NULL || b->cap - b->used < need + ALIGN) {
         size_t cap = need + ALIGN > BLOCK ? need + ALIGN : BLOCK;
@@ -56,16 +55,24 @@ void *sr_arena_calloc(sr_arena *a, size_t n, size_t size) {
             a->head = b;
         }
     }
-    b->used += padding(b);
+    b->used += padding(b, align);
     void *p = b->data + b->used;
     b->used += need;
-    memset(p, 0, need);
+    return p;
+}
+
+void *sr_arena_calloc(sr_arena *a, size_t n, size_t size) {
+    if (size != 0 && n > (SIZE_MAX - 2 * BLOCK) / size) return NULL;
+    void *p = take(a, n * size, ALIGN);
+    if (p != NULL) memset(p, 0, n * size);
     return p;
 }
 
 char *sr_arena_strndup(sr_arena *a, const char *s, size_t len) {
-    char *p = sr_arena_calloc(a, len + 1, 1);
-    if (p != NULL && len > 0) memcpy(p, s, len);
+    char *p = len < SIZE_MAX - 2 * BLOCK ? take(a, len + 1, 1) : NULL;
+    if (p == NULL) return NULL;
+    if (len > 0) memcpy(p, s, len);
+    p[len] = '\0';
     return p;
 }
 
