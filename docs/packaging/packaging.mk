@@ -45,7 +45,7 @@ check-32: ## the unit tests and the recorded runs with a program of 32 bits (x86
 	@CC='$(CC)' AR='$(AR)' sh docs/packaging/deps.sh i686 '$(DEPS32)'
 	@$(MAKE) --no-print-directory BUILD='$(BUILD32)' SANITIZE= \
 		CFLAGS='-m32 -msse2 -mfpmath=sse -Werror -idirafter /usr/include/x86_64-linux-gnu $(CFLAGS)' \
-		DEP_CFLAGS='-I$(DEPS32)/include' DEP_LIBS='$(DEPS32)/libcjson.a $(DEPS32)/libsqlite3.a' \
+		DEP_CFLAGS='-isystem $(DEPS32)/include' DEP_LIBS='$(DEPS32)/libcjson.a $(DEPS32)/libsqlite3.a' \
 		TEST_CFLAGS= TEST_LIBS='$(DEPS32)/libcmocka.so.0 -Wl,-rpath,$(DEPS32)' check-build
 
 matrix: ## the unit tests and the recorded runs with gcc and clang, -O0 to -O3; a line for each (half an hour)
