@@ -101,9 +101,9 @@ results() {
 replay() {
     find "$cases/$1" | sort >"$tmp/before"
     for threads in ${THREADS:-1 2 8}; do
-        results "$1" $threads || continue
+        results "$1" "$threads" || continue
         for f in $files; do check "$1: $f with $threads threads" same "$dir/$f" "$tmp/$f"; done
-        [ $threads -gt 1 ] || check "$1: truth" true_to "$dir"
+        [ "$threads" -gt 1 ] || check "$1: truth" true_to "$dir"
     done
     find "$cases/$1" | sort >"$tmp/after"
     check "$1: nothing is written beside the input" same "$tmp/before" "$tmp/after"

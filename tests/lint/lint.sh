@@ -38,6 +38,14 @@ else
     echo 'lint: cppcheck is not installed, passed over'
 fi
 
+# The program that make has just built, if it has: what the flags are for is looked up in it.
+if [ -x spikeroot ] && command -v readelf >/dev/null 2>&1; then
+    echo 'lint: hardening'
+    for sign in 'BIND_NOW' 'Flags:.* PIE' 'GNU_RELRO' '__stack_chk_fail' '_chk@'; do
+        readelf -hdlW --dyn-syms spikeroot | grep -q "$sign" || fail "hardening ($sign is not in ./spikeroot)"
+    done
+fi
+
 documents="$(find tests/docs -name '*.sh' ! -name run.sh | sort)"
 scripts="setup.sh tests/update-golden docs/packaging/*.sh $(find tests -name '*.sh' ! -name case.sh ! -name lib.sh ! -path 'tests/docs/*' | sort) tests/docs/run.sh"
 cases="tests/cli/lib.sh $(find tests -name case.sh | sort) $documents"
