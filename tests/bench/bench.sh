@@ -77,5 +77,5 @@ rm -f p3.json
 big=$(phase3 --no-control --dump-a dumps/G --dump-b dumps/A)
 rm -rf dumps/G
 [ -s p3.json ] || { echo 'bench.sh: phase 3 did not finish on 1 GiB' >&2; exit 1; }
-printf 'phase3 on a dump.json of 1 GiB: %s s, %s KiB\n' "${big% *}" "${big#* }"
+printf 'phase3 on a dump.json of 1 GiB: %s s, %s KiB\n' "${big%% *}" "$(echo "$big" | cut -d' ' -f2)"
 exit $failed

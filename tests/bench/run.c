@@ -1,4 +1,4 @@
-/* run CMD ARG...: runs a command, its output thrown away, and prints "seconds peak-KiB" of it.
+/* run CMD ARG...: runs a command, its output thrown away, and prints "seconds peak-KiB CPU-seconds" of it.
  * Exit: that of the command. (/usr/bin/time is not installed everywhere.) */
 #define _DEFAULT_SOURCE /* wait4 */
 #include <errno.h>
@@ -15,6 +15,8 @@ static double now(void) {
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static double seconds(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
 
 int main(int argc, char **argv) {
     if (argc < 2) {
@@ -36,6 +38,6 @@ int main(int argc, char **argv) {
         fprintf(stderr, "run: %s\n", strerror(errno));
         return 1;
     }
-    printf("%.4f %ld\n", now() - start, used.ru_maxrss);
+    printf("%.4f %ld %.4f\n", now() - start, used.ru_maxrss, seconds(used.ru_utime) + seconds(used.ru_stime));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -6,7 +6,8 @@
 # 6 GB at a time) lies in $BENCH_DIR or $TMPDIR and is removed after its measurement.  SCALE_MAX=1e7 ends there.
 #
 # Times are the best of three (of one at 1e8) with the file in the page cache, the floor and ours in turn.  "exponent" is that
-# of the step from the row above; the fit is over all sizes of a kind.  Exit 1 if a limit is not met.
+# of the step from the row above, in CPU seconds, which other work on the machine disturbs least; the fit is over all
+# sizes of a kind.  Exit 1 if a limit is not met.
 set -eu
 [ $# -eq 1 ] || { echo 'usage: scale.sh PROGRAM' >&2; exit 2; }
 command -v sqlite3 >/dev/null || { echo 'scale.sh: needs the sqlite3 program: sh setup.sh' >&2; exit 1; }
@@ -58,7 +59,7 @@ room() { # KIND ROWS GB
     fi
 }
 
-# Sets $ours, $kib and $floor: the best time and the largest memory of TIMES runs.
+# Sets $ours, $cpu, $kib and $floor: the best times and the largest memory of TIMES runs.
 measure() { # HOW TIMES
     : >ours; : >floor
     "floor_$1" >/dev/null # fills the page cache
@@ -68,12 +69,13 @@ measure() { # HOW TIMES
     done
     floor=$(sort -n floor | awk 'NR == 1 { print $1 }')
     ours=$(sort -n ours | awk 'NR == 1 { print $1 }')
+    cpu=$(sort -k3n ours | awk 'NR == 1 { print $3 }')
     kib=$(sort -k2n ours | awk 'END { print $2 }')
     [ -s out.json ] || { echo "scale.sh: no result of $1" >&2; exit 1; }
 }
 
 heading() {
-    printf '%-24s %10s %9s %9s %7s %8s %9s\n' "$1" "$2" seconds "$3" ratio 'B a row' exponent
+    printf '%-24s %10s %9s %9s %7s %9s %8s %9s\n' "$1" "$2" seconds "$3" ratio CPU 'B a row' exponent
     : >points
 }
 row() { # HOW NAME ROWS
@@ -83,16 +85,16 @@ row() { # HOW NAME ROWS
     measure "$1" $times
     rm -rf data
     bytes=$(calc %.1f "$kib * 1024 / $3") ratio=$(calc %.2f "$ours / $floor")
-    local_exponent=$(tail -n 1 points | awk -v r="$3" -v s="$ours" '{ printf "%.2f", log(s / $2) / log(r / $1) }')
-    printf '%-24s %10s %9.3f %9.3f %7s %8s %9s\n' "$2" "$3" "$ours" "$floor" "$ratio" "$bytes" "$local_exponent"
-    echo "$3 $ours" >>points
+    local_exponent=$(tail -n 1 points | awk -v r="$3" -v s="$cpu" '{ printf "%.2f", log(s / $2) / log(r / $1) }')
+    printf '%-24s %10s %9.3f %9.3f %7s %9.3f %8s %9s\n' "$2" "$3" "$ours" "$floor" "$ratio" "$cpu" "$bytes" "$local_exponent"
+    echo "$3 $cpu" >>points
     [ "$3" -lt 10000000 ] || limit 'memory in bytes a row' "$bytes" 12
 }
 fit() { # LIMIT
     [ "$(wc -l <points)" -gt 1 ] || return 0
     exponent=$(awk '{ x = log($1); y = log($2); n++; a += x; b += y; c += x * x; d += x * y }
         END { printf "%.3f", (n * d - a * b) / (n * c - a * a) }' points)
-    printf '%-24s %10s %49s\n' '' 'the fit' "$exponent"
+    printf '%-24s %10s %56s\n' '' 'the fit' "$exponent"
     limit 'the exponent' "$exponent" "$1"
 }
 
