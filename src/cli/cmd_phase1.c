@@ -39,6 +39,7 @@ typedef struct {
     sr_common common;
     const char *input, *probe;
     sr_read_opts read;
+    const char *ranks, *steps, *targets; /* NULL: all */
     sr_select select;
     sr_phase1_opts analysis;
     bool summary;
@@ -57,13 +58,6 @@ static bool set_format(options *o, sr_format format) {
     return true;
 }
 
-static bool set_selection(sr_select *s, sr_status (*set)(sr_select *, const char *, sr_err *)) {
-    sr_err err;
-    if (set(s, optarg, &err) == SR_OK) return true;
-    sr_cli_usage("phase1", "%s", err.text);
-    return false;
-}
-
 static bool take(void *to, int opt) {
     options *o = to;
     uint64_t n = 0;
@@ -71,9 +65,9 @@ static bool take(void *to, int opt) {
     case OPT_METRIC: o->read.metric = optarg; return true;
     case OPT_PROBE: o->probe = optarg; return true;
     case OPT_SUMMARY: return o->summary = true;
-    case OPT_RANKS: return set_selection(&o->select, sr_select_ranks);
-    case OPT_STEPS: return set_selection(&o->select, sr_select_steps);
-    case OPT_TARGETS: return set_selection(&o->select, sr_select_targets);
+    case OPT_RANKS: o->ranks = optarg; return true;
+    case OPT_STEPS: o->steps = optarg; return true;
+    case OPT_TARGETS: o->targets = optarg; return true;
     case OPT_STRICT: return o->read.strict = true;
     case OPT_DB: return set_format(o, SR_FORMAT_TREND_DB);
     case OPT_CSV: return set_format(o, SR_FORMAT_CSV);
@@ -219,10 +213,19 @@ static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     return st;
 }
 
-static sr_exit run_parsed(const options *o) {
+static sr_status set_selection(options *o, sr_err *err) {
+    sr_status st = SR_OK;
+    if (o->ranks != NULL) st = sr_select_ranks(&o->select, o->ranks, err);
+    if (st == SR_OK && o->steps != NULL) st = sr_select_steps(&o->select, o->steps, err);
+    if (st == SR_OK && o->targets != NULL) st = sr_select_targets(&o->select, o->targets, err);
+    return st;
+}
+
+static sr_exit run_parsed(options *o) {
     sr_err err;
     size_t found = 0;
-    sr_status st = sr_cli_check_output(o->common.output, o->input, &err);
+    sr_status st = set_selection(o, &err);
+    if (st == SR_OK) st = sr_cli_check_output(o->common.output, o->input, &err);
     if (st == SR_OK && o->probe != NULL) st = sr_cli_check_output(o->common.output, o->probe, &err);
     if (st == SR_OK) st = analyse(o, &found, &err);
     if (st != SR_OK) return sr_cli_fail("phase1", &err);
