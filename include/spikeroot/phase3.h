@@ -40,8 +40,8 @@ typedef struct {
 /* Choose C among `n` neighbours (spec Step 3.1: exists on the benchmark side, not in phase 1's list, gradient norm
  * below the 75th percentile of the directory, A included). Where the benchmark recorded gradients too, a neighbour at
  * twice its benchmark or more is spiking itself. Among the acceptable ones the same step comes first, then the norm
- * nearest to the median. Returns its index, or -1 when none is acceptable. a_norm may be absent. */
-long sr_phase3_choose_control(sr_neighbour *list, size_t n, double a_norm);
+ * nearest to the median. *at is its index, or -1 when none is acceptable. a_norm may be absent. Errors: SR_ENOMEM. */
+sr_status sr_phase3_choose_control(sr_neighbour *list, size_t n, double a_norm, long *at, sr_err *err);
 
 /* The gradient norm of a dump as used above; absent when it has no parameters_grad with a norm. */
 double sr_phase3_grad_norm(const sr_dump *d);

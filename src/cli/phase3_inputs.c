@@ -269,8 +269,9 @@ static sr_status choose(const sr_dump_dir *a, const sr_dump_dir *b, const sr_p1 
     if (st == SR_OK) st = list_neighbours(a, b, &da, &db, p1, arena, &list, &n, err);
     measuring m = {list, n, a->dir, sr_absent_value()};
     if (st == SR_OK && n > 0) st = sr_parallel(n + 1, threads, measure_one, &m, err);
+    long at = -1;
+    if (st == SR_OK) st = sr_phase3_choose_control(list, n, m.a_norm, &at, err);
     if (st == SR_OK) {
-        long at = sr_phase3_choose_control(list, n, m.a_norm);
         control->considered = list;
         control->n_considered = n;
         control->mode = n == 0 ? SR_CONTROL_NONE : SR_CONTROL_AUTO;

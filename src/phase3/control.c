@@ -19,16 +19,13 @@ double sr_phase3_grad_norm(const sr_dump *d) {
     return sum;
 }
 
-static double quantile_of(const sr_neighbour *list, size_t n, double a_norm, double q) {
-    double *v = malloc((n + 1) * sizeof *v), out = sr_absent_value();
+/* The finite norms, A's included. Returns how many. */
+static size_t finite_norms(const sr_neighbour *list, size_t n, double a_norm, double *v) {
     size_t m = 0;
-    if (v == NULL) return out;
     for (size_t i = 0; i < n; i++)
         if (isfinite(list[i].grad_norm)) v[m++] = list[i].grad_norm;
     if (isfinite(a_norm)) v[m++] = a_norm;
-    if (m > 0) out = sr_stats_quantile_scratch(v, m, q);
-    free(v);
-    return out;
+    return m;
 }
 
 static double share_below(const sr_neighbour *list, size_t n, double a_norm, double v) {
@@ -57,9 +54,14 @@ static const char *reject(const sr_neighbour *x, double limit) {
     return NULL;
 }
 
-long sr_phase3_choose_control(sr_neighbour *list, size_t n, double a_norm) {
-    double limit = quantile_of(list, n, a_norm, PERCENTILE), middle = quantile_of(list, n, a_norm, 0.5);
+sr_status sr_phase3_choose_control(sr_neighbour *list, size_t n, double a_norm, long *at, sr_err *err) {
+    double *v = sr_reallocarray(NULL, n + 1, sizeof *v);
+    if (v == NULL) return sr_fail_mem(err);
+    size_t m = finite_norms(list, n, a_norm, v);
+    double limit = m > 0 ? sr_stats_quantile_scratch(v, m, PERCENTILE) : sr_absent_value();
+    double middle = m > 0 ? sr_stats_quantile_scratch(v, m, 0.5) : sr_absent_value();
     long best = -1;
+    free(v);
     for (size_t i = 0; i < n; i++) {
         sr_neighbour *x = &list[i];
         x->percentile = isfinite(x->grad_norm) ? share_below(list, n, a_norm, x->grad_norm) : sr_absent_value();
@@ -73,5 +75,6 @@ long sr_phase3_choose_control(sr_neighbour *list, size_t n, double a_norm) {
         double dx = fabs(log(x->grad_norm / middle)), dy = fabs(log(y->grad_norm / middle));
         if (x->same_step != y->same_step ? x->same_step : dx < dy) best = (long)i;
     }
-    return best;
+    *at = best;
+    return SR_OK;
 }

@@ -21,7 +21,10 @@ export OOM_PROGRAM="$bin" OOM_LIB="$lib" OOM_DIR="$tmp" OOM_HERE="$here" FAULT_P
 # where addresses can't be made the same every time, each command has its own count
 if setarch -R true 2>/dev/null; then export FAULT_STACKS="$tmp/stacks"; fi
 if [ $# -eq 0 ]; then
-    for d in "$root"/tests/cli/cases/*/; do set -- "$@" "$(basename "$d")"; done
+    # the cases env-*: the same commands where the wrapper itself could not live (no PATH, no streams, ten descriptors)
+    for d in "$root"/tests/cli/cases/*/; do
+        case $d in */env-*) ;; *) set -- "$@" "$(basename "$d")" ;; esac
+    done
     for d in "$root"/testdata/cases/*/; do set -- "$@" "recorded/$(basename "$d")"; done
 fi
 
