@@ -134,7 +134,7 @@ tsan: ## tests under the thread sanitizer
 
 valgrind: $(BIN) $(UNIT_BINS) ## tests under valgrind
 	@command -v valgrind >/dev/null || { echo 'make valgrind: valgrind is not installed' >&2; exit 1; }
-	@WRAP='valgrind -q --leak-check=full --error-exitcode=99' sh tests/check.sh $(BIN) unit cli -- $(UNIT_BINS)
+	@TEST_TIMEOUT=1200 WRAP='valgrind -q --leak-check=full --error-exitcode=99' sh tests/check.sh $(BIN) unit cli -- $(UNIT_BINS)
 
 coverage: ## the share of lines that the tests run (needs gcovr; fails below 90 %)
 	@find $(BUILD)-coverage -name '*.gcda' -delete 2>/dev/null; \
