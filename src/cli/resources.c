@@ -1,6 +1,6 @@
 /* Memory and time: the limit of --max-memory, the line of progress on a terminal, and what -v says at the end. */
 #include <pthread.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,8 @@ static struct {
     pthread_cond_t wake;
     const char *command;
     bool runs, stop;
-    volatile sig_atomic_t shown; /* something stands in the terminal's last line */
+    atomic_bool shown; /* something stands in the terminal's last line */
+    atomic_bool over;  /* nothing more is to be shown: a signal ends the program while the thread still runs */
     struct timespec start;
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -105,7 +106,8 @@ static void show(void) {
         (void)snprintf(text, sizeof text, "spikeroot %s: all read, analysing", line.command);
     size_t most = width() - 1; /* the last column would wrap on some terminals */
     if (most < strlen(text)) text[most] = '\0';
-    line.shown = 1;
+    if (atomic_load(&line.over)) return;
+    atomic_store(&line.shown, true);
     fprintf(stderr, "%s%s", erase, text);
 }
 
@@ -137,6 +139,7 @@ void sr_cli_progress_start(const sr_common *c) {
     line.command = c->command;
     line.stop = false;
     (void)clock_gettime(CLOCK_MONOTONIC, &line.start);
+    atomic_store(&line.over, false);
     line.runs = pthread_create(&line.thread, NULL, show_until_stopped, NULL) == 0;
     if (!line.runs) (void)pthread_cond_destroy(&line.wake);
 }
@@ -154,6 +157,6 @@ void sr_cli_progress_stop(void) {
 }
 
 void sr_cli_progress_erase(void) {
-    if (line.shown) (void)!write(STDERR_FILENO, erase, sizeof erase - 1);
-    line.shown = 0;
+    atomic_store(&line.over, true);
+    if (atomic_exchange(&line.shown, false)) (void)!write(STDERR_FILENO, erase, sizeof erase - 1);
 }
