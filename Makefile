@@ -124,7 +124,7 @@ check-cli: $(BIN) ## all but the unit tests
 
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 TSAN := -fsanitize=thread
-# EMULATED: something else takes memory too, so tests of its limits are skipped
+# EMULATED: something else takes memory too (here and under valgrind), so tests of its limits are skipped
 
 asan: ## tests and sample files under the address and undefined-behaviour sanitizers
 	@rc=0; EMULATED=1 $(MAKE) BUILD=$(BUILD)-asan SANITIZE='$(ASAN)' HARDEN= LDHARDEN= check || rc=1; \
@@ -135,7 +135,7 @@ tsan: ## tests under the thread sanitizer
 
 valgrind: $(BIN) $(UNIT_BINS) ## tests under valgrind
 	@command -v valgrind >/dev/null || { echo 'make valgrind: valgrind is not installed' >&2; exit 1; }
-	@TEST_TIMEOUT=1200 WRAP='valgrind -q --leak-check=full --error-exitcode=99' sh tests/check.sh $(BIN) unit cli -- $(UNIT_BINS)
+	@EMULATED=1 TEST_TIMEOUT=1200 WRAP='valgrind -q --leak-check=full --error-exitcode=99' sh tests/check.sh $(BIN) unit cli -- $(UNIT_BINS)
 
 coverage: ## the share of lines that the tests run (needs gcovr; fails below 90 %)
 	@find $(BUILD)-coverage -name '*.gcda' -delete 2>/dev/null; \
