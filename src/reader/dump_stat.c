@@ -221,7 +221,7 @@ static sr_status describe(const state *s, const job_result *r, sr_dataset *ds, s
         if (any) found[n++] = metric_name[m];
     }
     if (n == 0 && !sr_select_is_all(sr_selected(&s->opts))) { /* that will be why */
-        found[n++] = s->metric_wanted != NULL ? metric_name[s->metric] : metric_name[PARAM_GRAD];
+        found[n++] = metric_name[s->metric];
     } else if (n == 0)
         return sr_fail(err, SR_EINPUT,
                        "%s: no forward, backward or parameters_grad entry in it; name a statistics dump of "

@@ -58,3 +58,18 @@ layers() {
         }' >"$1/dump.json"
     echo '{}' >"$1/construct.json"
 }
+
+# without_rights: goes into a directory of its own (that of the test is closed to others) with a copy of the program, so that
+# `as ./program ...` runs it without root's rights.
+without_rights() {
+    as() { "$@"; }
+    if [ "$(id -u)" -eq 0 ]; then
+        command -v setpriv >/dev/null || skip 'setpriv is not installed'
+        as() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+    fi
+    cd "$(mktemp -d /tmp/spikeroot-rights-XXXXXX)" || exit
+    trap 'chmod -R 755 . && rm -rf "$PWD"' EXIT
+    cp "$(command -v spikeroot)" ./program
+    chmod 755 . program
+    as ./program --version >/dev/null 2>&1 || skip 'nobody cannot run the program here'
+}

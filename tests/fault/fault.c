@@ -362,25 +362,18 @@ struct dirent *readdir(DIR *d) {
 /* What fcntl is given after the command is an int or a pointer: both are passed on as a pointer. */
 static bool locks(int cmd) { return cmd == F_GETLK || cmd == F_SETLK || cmd == F_SETLKW; }
 
-int fcntl(int fd, int cmd, ...) {
-    REAL(fcntl);
-    va_list ap;
-    va_start(ap, cmd);
-    void *arg = va_arg(ap, void *);
-    va_end(ap);
-    if (!locks(cmd)) return real(fd, cmd, arg);
-    CALL("lock", NULL, -1, int, real(fd, cmd, arg));
-}
-
-int fcntl64(int fd, int cmd, ...) {
-    REAL(fcntl64);
-    va_list ap;
-    va_start(ap, cmd);
-    void *arg = va_arg(ap, void *);
-    va_end(ap);
-    if (!locks(cmd)) return real(fd, cmd, arg);
-    CALL("lock", NULL, -1, int, real(fd, cmd, arg));
-}
+#define FCNTL(name)                                                                                                    \
+    int name(int fd, int cmd, ...) {                                                                                   \
+        REAL(name);                                                                                                    \
+        va_list ap;                                                                                                    \
+        va_start(ap, cmd);                                                                                             \
+        void *arg = va_arg(ap, void *);                                                                                \
+        va_end(ap);                                                                                                    \
+        if (!locks(cmd)) return real(fd, cmd, arg);                                                                    \
+        CALL("lock", NULL, -1, int, real(fd, cmd, arg));                                                               \
+    }
+FCNTL(fcntl)
+FCNTL(fcntl64)
 
 void *mmap64(void *at, size_t n, int prot, int flags, int fd, off64_t offset) {
     REAL(mmap64);

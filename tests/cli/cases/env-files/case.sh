@@ -1,15 +1,6 @@
 # A current directory that can't be written to (without root's rights), and a name that is mounted by itself.
 . "$CLI_LIB"
-as() { "$@"; }
-if [ "$(id -u)" -eq 0 ]; then
-    command -v setpriv >/dev/null || skip 'setpriv is not installed'
-    as() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-fi
-cd "$(mktemp -d /tmp/spikeroot-files-XXXXXX)" || exit # the directory of the test is closed to others
-trap 'chmod -R 755 . && rm -rf "$PWD"' EXIT
-cp "$(command -v spikeroot)" ./program
-chmod 755 . program
-as ./program --version >/dev/null 2>&1 || skip 'nobody cannot run the program here'
+without_rights
 csv run grad_unreduced 12 2
 cp "$OLDPWD/testdata/cases/nan_origin-db_v1_micro_false/trend.db" t.db
 mkdir mine

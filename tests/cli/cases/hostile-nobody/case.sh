@@ -1,16 +1,7 @@
 # Without root's rights: directories and files that can't be read are counted or named; read-only ones are read.
 . "$CLI_LIB"
-as() { "$@"; }
-if [ "$(id -u)" -eq 0 ]; then
-    command -v setpriv >/dev/null || skip 'setpriv is not installed'
-    as() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-fi
 data=$(pwd)/testdata/cases
-cd "$(mktemp -d /tmp/spikeroot-nobody-XXXXXX)" || exit # the directory of the test is closed to others
-trap 'chmod -R 755 . && rm -rf "$PWD"' EXIT
-cp "$(command -v spikeroot)" ./program
-chmod 755 . program
-as ./program --version >/dev/null 2>&1 || skip 'nobody cannot run the program here'
+without_rights
 csv run grad_unreduced 8 2
 layers dump/step0/rank0 1
 layers dump/step0/rank1 1
