@@ -31,12 +31,7 @@ static void write_source(cJSON *root, const sr_phase1_result *r) {
     sr_json_int(o, "top", (int64_t)(r->opts.top > 0 ? r->opts.top : SR_PHASE1_TOP));
 }
 
-static void write_count(cJSON *o, const char *key, int64_t n) {
-    if (n == SR_NOT_COUNTED)
-        sr_json_null(o, key);
-    else
-        sr_json_int(o, key, n);
-}
+static void write_count(cJSON *o, const char *key, int64_t n) { sr_json_int_if(o, key, n != SR_NOT_COUNTED, n); }
 
 /* What the user had left out; null: nothing. */
 static void write_selection(cJSON *root, const sr_dataset *ds) {
@@ -112,14 +107,8 @@ static bool write_sharding(cJSON *root, const sr_phase1_result *r) {
     sr_json_int(o, "accumulation_window", tl->window);
     sr_json_int(o, "optimizer_step_count", (int64_t)tl->n_windows);
     sr_json_bool(o, "accumulation_detected", tl->detected);
-    if (tl->has_reset_boundary)
-        sr_json_int(o, "reset_boundary", tl->reset_boundary);
-    else
-        sr_json_null(o, "reset_boundary");
-    if (tl->detected)
-        sr_json_int(o, "window_phase", tl->window_phase);
-    else
-        sr_json_null(o, "window_phase");
+    sr_json_int_if(o, "reset_boundary", tl->has_reset_boundary, tl->reset_boundary);
+    sr_json_int_if(o, "window_phase", tl->detected, tl->window_phase);
     sr_json_str(o, "pass_unit", pass_unit(r));
     char text[256];
     conclude(r, text, sizeof text);
@@ -167,13 +156,9 @@ static void write_summary(cJSON *root, const sr_phase1_result *r) {
     cJSON *steps = sr_json_object(o, "steps");
     size_t count = 0;
     for (size_t p = 0; p < ds->n_points; p++) count += p == 0 || ds->points[p].step != ds->points[p - 1].step;
-    if (ds->n_points > 0) {
-        sr_json_int(steps, "first", ds->points[0].step);
-        sr_json_int(steps, "last", ds->points[ds->n_points - 1].step);
-    } else {
-        sr_json_null(steps, "first");
-        sr_json_null(steps, "last");
-    }
+    bool any = ds->n_points > 0;
+    sr_json_int_if(steps, "first", any, any ? ds->points[0].step : 0);
+    sr_json_int_if(steps, "last", any, any ? ds->points[ds->n_points - 1].step : 0);
     sr_json_int(steps, "count", (int64_t)count);
     cJSON *ranks = sr_json_array(o, "ranks");
     for (size_t k = 0; k < ds->n_ranks; k++) sr_json_int(ranks, NULL, ds->ranks[k]);
@@ -183,10 +168,7 @@ static void write_summary(cJSON *root, const sr_phase1_result *r) {
 }
 
 static void write_vpp(cJSON *o, int32_t vpp_stage) {
-    if (vpp_stage == SR_NO_VPP)
-        sr_json_null(o, "vpp_stage");
-    else
-        sr_json_int(o, "vpp_stage", vpp_stage);
+    sr_json_int_if(o, "vpp_stage", vpp_stage != SR_NO_VPP, vpp_stage);
 }
 
 static void write_context(cJSON *o, const sr_dataset *ds, const sr_anomaly *a) {

@@ -125,13 +125,6 @@ static void explain_device(sr_str *b, const sr_phase2_result *r) {
 
 /* ---- members ---- */
 
-static void write_micro(cJSON *o, int32_t micro_step) {
-    if (micro_step < 0)
-        sr_json_null(o, "micro_step");
-    else
-        sr_json_int(o, "micro_step", micro_step);
-}
-
 static void write_coordinate(cJSON *root, const sr_phase2_result *r) {
     const sr_p1_place *p = r->root;
     if (p == NULL) {
@@ -142,19 +135,13 @@ static void write_coordinate(cJSON *root, const sr_phase2_result *r) {
     bool known = p->trigger[0] != '\0';
     sr_json_int(o, "opt_step", p->opt_step);
     sr_json_int(o, "rank", p->rank);
-    write_micro(o, p->micro_step);
+    sr_json_int_if(o, "micro_step", p->micro_step >= 0, p->micro_step);
     sr_json_str(o, "target_name", p->target_name);
     sr_json_num(o, "delta", p->delta);
     sr_json_num(o, "norm", p->norm);
-    if (known)
-        sr_json_int(o, "step", p->step);
-    else
-        sr_json_null(o, "step");
+    sr_json_int_if(o, "step", known, p->step);
     sr_json_num(o, "deviation_ratio", p->deviation_ratio);
-    if (p->vpp_stage < 0)
-        sr_json_null(o, "vpp_stage");
-    else
-        sr_json_int(o, "vpp_stage", p->vpp_stage);
+    sr_json_int_if(o, "vpp_stage", p->vpp_stage >= 0, p->vpp_stage);
     sr_json_str(o, "trigger", known ? p->trigger : NULL);
 }
 
@@ -187,7 +174,7 @@ static void write_candidates(cJSON *root, const sr_phase2_result *r) {
         sr_json_int(o, "opt_step", c->place->opt_step);
         sr_json_int(o, "rank", c->place->rank);
         sr_json_str(o, "target_name", c->place->target_name);
-        write_micro(o, c->place->micro_step);
+        sr_json_int_if(o, "micro_step", c->place->micro_step >= 0, c->place->micro_step);
         sr_json_num(o, "delta", c->place->delta);
         sr_json_num(o, "norm", c->place->norm);
         sr_json_num(o, "benchmark_value", c->benchmark_value);
@@ -233,10 +220,7 @@ cJSON *sr_phase2_to_json(const sr_phase2_result *r) {
     cJSON *root = sr_json_root(2);
     sr_str text = {0};
     sr_json_str(root, "mode", r->cross_device ? "cross_device" : "single");
-    if (r->root != NULL)
-        sr_json_int(root, "root_opt_step", r->root->opt_step);
-    else
-        sr_json_null(root, "root_opt_step");
+    sr_json_int_if(root, "root_opt_step", r->root != NULL, r->root != NULL ? r->root->opt_step : 0);
     sr_json_str(root, "basis", basis(r));
     explain(&text, r);
     bool ok = !text.failed;

@@ -18,11 +18,14 @@ static cJSON *key_of(cJSON *o, const char *name, const sr_dump_entry *e) {
     return item;
 }
 
+/* A layer's number; null where there is none (embedding, SIZE_MAX). */
+static void write_number(cJSON *o, const char *key, const sr_phase3_result *r, size_t layer) {
+    int32_t number = layer == SIZE_MAX ? SR_NO_LAYER : r->layers[layer].layer;
+    sr_json_int_if(o, key, number != SR_NO_LAYER, number);
+}
+
 static void write_layer(cJSON *o, const sr_phase3_result *r, size_t layer) {
-    if (layer == SIZE_MAX || r->layers[layer].layer == SR_NO_LAYER)
-        sr_json_null(o, "layer");
-    else
-        sr_json_int(o, "layer", r->layers[layer].layer);
+    write_number(o, "layer", r, layer);
     sr_json_str(o, "layer_label", layer == SIZE_MAX ? NULL : r->layers[layer].label);
 }
 
@@ -160,13 +163,6 @@ static size_t anchor_main_start(const sr_phase3_result *r, const sr_anchor *a, i
     return best;
 }
 
-static void write_start(cJSON *o, const char *key, const sr_phase3_result *r, size_t layer) {
-    if (layer == SIZE_MAX || r->layers[layer].layer == SR_NO_LAYER)
-        sr_json_null(o, key);
-    else
-        sr_json_int(o, key, r->layers[layer].layer);
-}
-
 static void write_anchor_conclusion(cJSON *o, const sr_phase3_result *r, const sr_anchor *a) {
     cJSON *c = sr_json_object(o, "conclusion"), *all = sr_json_object(c, "metric_layers");
     for (int m = 0; m < SR_N_STATS; m++) {
@@ -183,10 +179,10 @@ static void write_anchor_conclusion(cJSON *o, const sr_phase3_result *r, const s
     all = sr_json_object(c, "metric_starts");
     for (int m = 0; m < SR_N_STATS; m++) {
         cJSON *metric = sr_json_object(all, sr_phase3_metric_name[m]);
-        for (int p = 0; p < SR_N_PASSES; p++) write_start(metric, pass_name[p], r, anchor_main_start(r, a, p, m));
+        for (int p = 0; p < SR_N_PASSES; p++) write_number(metric, pass_name[p], r, anchor_main_start(r, a, p, m));
     }
-    write_start(c, "earliest_fwd_divergence", r, anchor_start(r, a, SR_FWD, -1));
-    write_start(c, "earliest_bwd_divergence", r, anchor_start(r, a, SR_BWD, -1));
+    write_number(c, "earliest_fwd_divergence", r, anchor_start(r, a, SR_FWD, -1));
+    write_number(c, "earliest_bwd_divergence", r, anchor_start(r, a, SR_BWD, -1));
     cJSON *u = sr_json_object(c, "uncompared_layers");
     for (int p = 0; p < SR_N_PASSES; p++) write_layer_list(u, pass_name[p], r, a->uncompared[p], a->n_uncompared[p]);
 }
@@ -260,7 +256,7 @@ static void write_direction(cJSON *root, const sr_phase3_result *r) {
         write_layer_list(e, "uncompared_layers", r, d->uncompared, d->n_uncompared);
         write_labels(e, "uncompared_labels", r, d->uncompared, d->n_uncompared);
         cJSON *starts = sr_json_object(e, "metric_starts");
-        for (int m = 0; m < SR_N_STATS; m++) write_start(starts, sr_phase3_metric_name[m], r, d->main_start[m]);
+        for (int m = 0; m < SR_N_STATS; m++) write_number(starts, sr_phase3_metric_name[m], r, d->main_start[m]);
     }
     sr_json_str(o, "p0", p0[r->p0]);
     sr_phase3_write_reason(o, r);

@@ -46,6 +46,10 @@ cJSON *sr_json_int(cJSON *parent, const char *key, int64_t v) {
     return attach(parent, key, cJSON_CreateRaw(text));
 }
 
+cJSON *sr_json_int_if(cJSON *parent, const char *key, bool known, int64_t v) {
+    return known ? sr_json_int(parent, key, v) : sr_json_null(parent, key);
+}
+
 cJSON *sr_json_num(cJSON *parent, const char *key, double v) {
     if (sr_absent(v)) return sr_json_null(parent, key);
     if (isnan(v)) return sr_json_str(parent, key, "NaN");
