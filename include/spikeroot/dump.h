@@ -132,9 +132,6 @@ void sr_dump_key_write(const sr_dump_entry *e, sr_str *out);
  * Strings come from the arena. False: memory is out. */
 bool sr_dump_op_init(sr_dump_op *op, const char *raw, size_t len, sr_op_kind kind, sr_arena *arena);
 
-/* The key for alignment of an entry's operator: op->norm.  Direction and call are fields of the entry. */
-static inline const char *sr_dump_norm_key(const sr_dump_entry *e) { return e->op->norm; }
-
 /* ---- reading ---- */
 
 /* The entry with this key, NULL if there is none in dump.json. */

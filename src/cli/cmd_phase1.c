@@ -225,6 +225,7 @@ static sr_exit run_parsed(options *o) {
     sr_err err;
     size_t found = 0;
     sr_status st = set_selection(o, &err);
+    if (st == SR_EUSAGE) return sr_cli_usage("phase1", "%s", err.text);
     if (st == SR_OK) st = sr_cli_check_output(o->common.output, o->input, &err);
     if (st == SR_OK && o->probe != NULL) st = sr_cli_check_output(o->common.output, o->probe, &err);
     if (st == SR_OK) st = analyse(o, &found, &err);

@@ -89,7 +89,7 @@ static void quick_start_steps_have_the_same_parameters(void **state) {
         assert_int_equal(d[0]->entries[i].call, 0);
         for (size_t j = 0; j < d[1]->n_entries; j++)
             same += d[1]->entries[j].direction == SR_DIR_PARAM_GRAD && d[1]->entries[j].call == 1 &&
-                    strcmp(sr_dump_norm_key(&d[0]->entries[i]), sr_dump_norm_key(&d[1]->entries[j])) == 0;
+                    strcmp(d[0]->entries[i].op->norm, d[1]->entries[j].op->norm) == 0;
     }
     assert_int_equal(same, 107);
     sr_dump_free(d[0]);
