@@ -106,6 +106,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(FIXTURE_OBJS) $(LIB) $(BUILD)/flags | $(
 	$(Q)$(CC) $(ALL_CPPFLAGS) -Isrc $(TEST_CFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $< $(FIXTURE_OBJS) $(LIB) \
 		$(ALL_LDFLAGS) $(TEST_LIBS) $(ALL_LDLIBS) -o $@
 
+$(FIXTURE_OBJS): private ALL_CPPFLAGS += -Isrc
 $(FIXTURE_OBJS): | $(BUILD)/have-cmocka
 
 -include $(LIB_OBJS:.o=.d) $(FIXTURE_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_BINS:=.d)

@@ -132,9 +132,14 @@ static sr_status load_metric(sr_tdb *t, const sr_tdb_pool *pool, size_t metric, 
     t->only_nans = false;
     for (;;) {
         if ((ds = new_dataset(t, metric, so_far)) == NULL) return sr_fail_mem(err);
-        code = sr_tdb_read_rows(t, pool, ds, &totals, err);
-        if (code != SR_OK || totals.n_values > 0 || totals.n_nulls == 0 || t->only_nans || !t->schema.nans) break;
-        t->only_nans = true; /* norm is NULL in every row: that is NaN only where `nans` says so */
+        bool unfit = false;
+        code = sr_tdb_read_rows(t, pool, ds, &totals, &unfit, err);
+        if (unfit)
+            t->by_sql = true;
+        else if (code == SR_OK && totals.n_values == 0 && totals.n_nulls > 0 && !t->only_nans && t->schema.nans)
+            t->only_nans = true; /* norm is NULL in every row: that is NaN only where `nans` says so */
+        else
+            break;
         sr_dataset_free(ds);
     }
     *empty = totals.n_values + totals.n_nulls + ds->n_skipped == 0 && !t->only_nans;

@@ -1,5 +1,6 @@
 /* trend.db: connections that change nothing (trend_db_conn.c), what the file holds beside its rows
- * (trend_db_schema.c), the rows of one metric (trend_db_rows.c), and the back-end itself (trend_db.c). */
+ * (trend_db_schema.c), the rows of one metric (trend_db_rows.c; straight from the pages: trend_db_pages.c), and the
+ * back-end itself (trend_db.c). */
 #ifndef SR_TREND_DB_INTERNAL_H
 #define SR_TREND_DB_INTERNAL_H
 
@@ -75,11 +76,22 @@ void sr_tdb_ahead_stop(sr_tdb_ahead *a);
 
 /* ---- schema, metrics and targets (trend_db_schema.c) ---- */
 
+/* What a stored column of trend_data is to us. */
+typedef enum { SR_TDB_RANK, SR_TDB_STEP, SR_TDB_TARGET, SR_TDB_METRIC, SR_TDB_NORM, SR_TDB_OTHER } sr_tdb_column;
+
+/* How the rows of a clustered trend_data lie in the file. */
+typedef struct {
+    uint32_t root;            /* page */
+    sr_tdb_column column[64]; /* as stored: the key first, beginning with rank and step, both ascending */
+    size_t n;                 /* up to the last that we need; 0: of another kind, for SQLite to read */
+} sr_tdb_layout;
+
 /* Which of the optional columns are there, and how trend_data is keyed. */
 typedef struct {
     bool min, max, mean, nans;  /* statistics beside norm */
     bool vpp_stage, micro_step; /* of monitoring_targets */
     bool clustered;             /* WITHOUT ROWID, primary key begins with (rank, step): a rank is one stretch */
+    sr_tdb_layout layout;
 } sr_tdb_schema;
 
 /* Check that the tables and columns are there and are tables; strict: also that every page of them is sound, which takes
@@ -139,6 +151,7 @@ typedef struct {
     int64_t metric_id;
     bool join_micro;    /* micro_step says nothing or is 0 throughout: targets of one name are one series */
     bool only_nans;     /* norm is NULL throughout: only rows that `nans` marks count, as NaN */
+    bool by_sql;        /* rows are to be read by SQLite: their pages hold something else than expected */
     int32_t micro_base; /* subtracted from the file's micro steps */
 } sr_tdb;
 
@@ -161,9 +174,34 @@ typedef struct {
     sr_left_out left_out; /* the counts */
 } sr_tdb_totals;
 
-/* Put all rows of t->metric_id into `ds`, with counted warnings. */
-sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset *ds, sr_tdb_totals *totals,
+/* Put all rows of t->metric_id into `ds`, with counted warnings.  *unfit: not all of them could be read straight from the
+ * pages; to be repeated with t->by_sql and a fresh dataset. */
+sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset *ds, sr_tdb_totals *totals, bool *unfit,
                            sr_err *err);
+
+/* ---- a rank's rows straight from the pages (trend_db_pages.c) ---- */
+
+typedef struct {
+    int64_t rank;
+    int64_t first, last; /* steps, both included */
+    int64_t metric;      /* id */
+} sr_tdb_range;
+
+typedef enum {
+    SR_TDB_GOES_ON,
+    SR_TDB_ENDED,
+    SR_TDB_UNFIT,  /* something is not as expected: SQLite is to read the rows */
+    SR_TDB_STOPPED /* by the caller */
+} sr_tdb_walked;
+
+/* Called for each row in order of (rank, step); a norm that is NULL is NaN.  Whatever it returns but SR_TDB_GOES_ON ends
+ * the walk. */
+typedef sr_tdb_walked (*sr_tdb_take)(void *ctx, int64_t step, int64_t target, double norm, bool is_null);
+
+/* Walk all rows of the range; `db` is in a read transaction.  SR_TDB_ENDED: there are no more.  SR_TDB_UNFIT may come
+ * after some rows, or at once where pages may be in a -wal. */
+sr_tdb_walked sr_tdb_walk(const sr_tdb_source *src, sqlite3 *db, const sr_tdb_layout *layout, const sr_tdb_range *range,
+                          sr_tdb_take take, void *ctx);
 
 /* A stored statistic: msProbe writes infinities as +-1000000001 and clamps finite values to +-1e9. */
 double sr_tdb_value(double stored);

@@ -1,8 +1,8 @@
 /* The rows of one metric of a trend.db.
  *
- * SQLite walks a rank's rows and calls put() for each from inside its own loop (an aggregate function that aggregates
- * nothing), which saves a return through sqlite3_step() and the column getters for every row.  Ranks, or slices of a
- * rank's steps where there are few ranks, are read side by side on connections that see one snapshot.
+ * A rank's rows are taken from the file's pages (trend_db_pages.c), or where these are of another kind, walked by SQLite,
+ * which calls put() for each from inside its own loop: an aggregate function that aggregates nothing.  Ranks, or slices of
+ * a rank's steps where there are few ranks, are read side by side on connections that see one snapshot.
  */
 #include <math.h>
 #include <pthread.h>
@@ -76,7 +76,7 @@ void sr_tdb_pool_close(sr_tdb_pool *pool) {
 
 /* ---- storing rows ---- */
 
-typedef enum { BAD_STEP, BAD_TARGET, BAD_NORM, BAD_RANK, N_BAD } bad_kind;
+typedef enum { BAD_STEP, BAD_TARGET, BAD_NORM, BAD_RANK, N_BAD, GOOD = N_BAD, FAILED } verdict;
 
 static const struct {
     const char *code, *what;
@@ -122,9 +122,11 @@ typedef struct {
     const sr_select *select;
     size_t n_ranks_unread;
     bool *unread;         /* target groups that have rows and are not selected */
-    pthread_mutex_t lock; /* guards idle and unread */
+    pthread_mutex_t lock; /* guards idle, unread and unfit */
     sqlite3 *idle[SR_TDB_MAX_WORKERS];
     unsigned n_idle;
+    bool by_sql; /* SQLite reads the rows */
+    bool unfit;  /* pages are not as expected: all is to be read by SQLite */
 } load;
 
 static bool start_part(part *p) {
@@ -153,11 +155,11 @@ static void break_off(sqlite3_context *ctx, part *p) {
     sqlite3_result_error(ctx, "broken off", -1);
 }
 
-static sr_status fail_bad(const part *p, bad_kind kind, sr_err *err) {
+static sr_status fail_bad(const part *p, verdict kind, sr_err *err) {
     return sr_fail(err, SR_EINPUT, "%s: trend_data, %s: %s", p->t->src.path, p->first_bad[kind], bad_text[kind].what);
 }
 
-static void bad_row(sqlite3_context *ctx, part *p, bad_kind kind, const char *rank, sqlite3_value *const v[3]) {
+static void bad_row(sqlite3_context *ctx, part *p, verdict kind, const char *rank, sqlite3_value *const v[3]) {
     if (p->n_bad[kind]++ > 0) return;
     const char *step = (const char *)sqlite3_value_text(v[0]), *id = (const char *)sqlite3_value_text(v[1]);
     (void)snprintf(p->first_bad[kind], sizeof p->first_bad[kind], "rank %.20s, step %.20s, target_id %.20s", rank,
@@ -167,7 +169,7 @@ static void bad_row(sqlite3_context *ctx, part *p, bad_kind kind, const char *ra
     break_off(ctx, p);
 }
 
-static void bad_row_of(sqlite3_context *ctx, part *p, bad_kind kind, sqlite3_value *const v[3]) {
+static void bad_row_of(sqlite3_context *ctx, part *p, verdict kind, sqlite3_value *const v[3]) {
     char rank[24];
     (void)snprintf(rank, sizeof rank, "%lld", (long long)p->rank);
     bad_row(ctx, p, kind, rank, v);
@@ -194,42 +196,36 @@ static bool store(part *p, int64_t step, size_t target_row, double norm) {
     return true;
 }
 
-/* One row of trend_data: v is step, target_id, norm. */
-static void put(sqlite3_context *ctx, part *p, sqlite3_value *const v[3]) {
-    int64_t step = sqlite3_value_int64(v[0]);
-    if (sqlite3_value_type(v[0]) != SQLITE_INTEGER || step < 0 || step > MAX_STEP) {
-        bad_row_of(ctx, p, BAD_STEP, v);
-        return;
-    }
-    size_t target = SIZE_MAX;
-    if (sqlite3_value_type(v[1]) == SQLITE_INTEGER)
-        target = sr_tdb_find_target(&p->t->targets, sqlite3_value_int64(v[1]), p->target);
-    if (target == SIZE_MAX) {
-        bad_row_of(ctx, p, BAD_TARGET, v);
-        return;
-    }
+/* Store what one row says; norm is as in the file, NaN where that is NULL. */
+static verdict keep(part *p, int64_t step, int64_t id, double norm, bool is_null) {
+    if (step < 0 || step > MAX_STEP) return BAD_STEP;
+    size_t target = sr_tdb_find_target(&p->t->targets, id, p->target);
+    if (target == SIZE_MAX) return BAD_TARGET;
     p->target = target;
     uint32_t group = p->t->targets.row[target].group;
     if (p->t->targets.group[group].left_out) {
         p->column[group] = UNREAD;
-        return;
+        return GOOD;
     }
-    double norm = (double)NAN;
+    norm = sr_tdb_value(norm);
+    if (norm < 0.0 && isfinite(norm)) return BAD_NORM; /* an infinity is a finding, whatever its sign */
+    p->n_nulls += is_null;
+    p->n_values += !is_null;
+    return store(p, step, target, norm) ? GOOD : FAILED;
+}
+
+/* One row of trend_data: v is step, target_id, norm. */
+static void put(sqlite3_context *ctx, part *p, sqlite3_value *const v[3]) {
     int type = sqlite3_value_type(v[2]);
-    if (type == SQLITE_FLOAT || type == SQLITE_INTEGER) {
-        norm = sr_tdb_value(sqlite3_value_double(v[2]));
-        if (norm < 0.0 && isfinite(norm)) { /* an infinity is a finding, whatever its sign */
-            bad_row_of(ctx, p, BAD_NORM, v);
-            return;
-        }
-        p->n_values++;
-    } else if (type == SQLITE_NULL) {
-        p->n_nulls++;
-    } else {
-        bad_row_of(ctx, p, BAD_NORM, v);
-        return;
-    }
-    if (store(p, step, target, norm)) return;
+    double norm = -1.0; /* what is no number is no better than a negative one */
+    if (type == SQLITE_NULL) norm = (double)NAN;
+    if (type == SQLITE_FLOAT || type == SQLITE_INTEGER) norm = sqlite3_value_double(v[2]);
+    verdict said = sqlite3_value_type(v[0]) != SQLITE_INTEGER ? BAD_STEP
+                   : sqlite3_value_type(v[1]) != SQLITE_INTEGER
+                       ? BAD_TARGET
+                       : keep(p, sqlite3_value_int64(v[0]), sqlite3_value_int64(v[1]), norm, type == SQLITE_NULL);
+    if (said < N_BAD) bad_row_of(ctx, p, said, v);
+    if (said != FAILED) return;
     (void)sr_sheet_fail(p->sheet, p->t->src.path, p->err);
     break_off(ctx, p);
 }
@@ -356,22 +352,37 @@ static sr_status read_unclustered(load *l, sr_err *err) {
 
 /* ---- a table clustered by (rank, step): parts side by side ---- */
 
-static sr_status read_part(void *ctx, size_t i, sr_err *err) {
-    load *l = ctx;
-    part *p = &l->parts.items[i];
+/* A row from the file's pages; a bad one is for SQLite to read again and for put() to count. */
+static sr_tdb_walked take_row(void *ctx, int64_t step, int64_t target, double norm, bool is_null) {
+    part *p = ctx;
+    verdict said = keep(p, step, target, norm, is_null);
+    if (said == GOOD) return SR_TDB_GOES_ON;
+    if (said < N_BAD) return SR_TDB_UNFIT;
+    (void)sr_sheet_fail(p->sheet, p->t->src.path, p->err);
+    p->failed = true;
+    return SR_TDB_STOPPED;
+}
+
+static sr_status walk_part(load *l, part *p, sqlite3 *db) {
+    const sr_tdb_range range = {p->rank, p->has_first ? p->first : INT64_MIN, p->has_end ? p->end - 1 : INT64_MAX,
+                                l->t->metric_id};
+    sr_tdb_walked said = sr_tdb_walk(&l->t->src, db, &l->t->schema.layout, &range, take_row, p);
+    if (said == SR_TDB_UNFIT) {
+        (void)pthread_mutex_lock(&l->lock);
+        l->unfit = true;
+        (void)pthread_mutex_unlock(&l->lock);
+    }
+    return p->failed ? p->err->code : SR_OK;
+}
+
+static sr_status select_part(const load *l, part *p, sqlite3 *db, sr_err *err) {
     sqlite3_stmt *st = NULL;
     sr_str sql = {0};
-    p->err = err;
-    if (p->sheet == NULL) p->sheet = sr_sheet_new();
-    if (p->sheet == NULL || !start_part(p)) return sr_fail_mem(err);
     /* bounds only where another slice goes on, or for a selection: a step that is no number is beyond them, and is to
      * be counted */
     sr_str_addf(&sql, "SELECT sr_put(step, target_id, norm) FROM trend_data WHERE rank = ?1 AND +metric_id = ?2%s%s%s",
                 p->has_first ? " AND step >= ?3" : "", p->has_end ? " AND step < ?4" : "",
                 l->t->only_nans ? " AND nans > 0" : "");
-    (void)pthread_mutex_lock(&l->lock);
-    sqlite3 *db = l->idle[--l->n_idle]; /* never empty: there are as many as threads */
-    (void)pthread_mutex_unlock(&l->lock);
     int rc = sql.failed ? SQLITE_NOMEM : set_function(db, 3, p, put_of_rank);
     sr_status code =
         rc == SQLITE_OK ? sr_tdb_prepare(&l->t->src, db, sql.s, &st, err) : sr_tdb_fail(&l->t->src, db, rc, err);
@@ -385,6 +396,20 @@ static sr_status read_part(void *ctx, size_t i, sr_err *err) {
     (void)sqlite3_finalize(st);
     (void)set_function(db, 3, NULL, NULL);
     sr_str_fini(&sql);
+    return code;
+}
+
+static sr_status read_part(void *ctx, size_t i, sr_err *err) {
+    load *l = ctx;
+    part *p = &l->parts.items[i];
+    p->err = err;
+    if (p->sheet == NULL) p->sheet = sr_sheet_new();
+    if (p->sheet == NULL || !start_part(p)) return sr_fail_mem(err);
+    (void)pthread_mutex_lock(&l->lock);
+    bool unfit = l->unfit;
+    sqlite3 *db = l->idle[--l->n_idle]; /* never empty: there are as many as threads */
+    (void)pthread_mutex_unlock(&l->lock);
+    sr_status code = l->by_sql ? select_part(l, p, db, err) : unfit ? SR_OK : walk_part(l, p, db);
     (void)pthread_mutex_lock(&l->lock);
     l->idle[l->n_idle++] = db;
     (void)pthread_mutex_unlock(&l->lock);
@@ -523,10 +548,11 @@ static void count(const part *p, sr_dataset *ds, sr_tdb_totals *totals) {
     totals->have_micro = true;
 }
 
-sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset *ds, sr_tdb_totals *totals,
+sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset *ds, sr_tdb_totals *totals, bool *unfit,
                            sr_err *err) {
     load l = {.t = t, .ds = ds, .any = {.t = t}, .select = sr_selected(&t->opts)};
     memset(totals, 0, sizeof *totals);
+    l.by_sql = t->by_sql || t->only_nans; /* `nans` is asked for in SQL */
     l.unread = calloc(t->targets.n_groups + 1, sizeof *l.unread);
     if (l.unread == NULL) return sr_fail_mem(err);
     if (pthread_mutex_init(&l.lock, NULL) != 0) {
@@ -546,6 +572,7 @@ sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset 
     totals->left_out.n_ranks =
         t->schema.clustered || l.select->ranks.n == 0 ? (int64_t)l.n_ranks_unread : SR_NOT_COUNTED;
     totals->left_out.n_steps = l.select->has_first_step || l.select->has_last_step ? SR_NOT_COUNTED : 0;
+    *unfit = code == SR_OK && l.unfit;
     free(l.unread);
     free(l.parts.items);
     (void)pthread_mutex_destroy(&l.lock);

@@ -116,6 +116,39 @@ static sr_status check_key(const sr_tdb_source *src, sqlite3 *db, bool *clustere
     return code;
 }
 
+static sr_tdb_column column_kind(const char *name) {
+    static const char *const names[SR_TDB_OTHER] = {"rank", "step", "target_id", "metric_id", "norm"};
+    int i = 0;
+    while (i < SR_TDB_OTHER && sqlite3_stricmp(name, names[i]) != 0) i++;
+    return (sr_tdb_column)i;
+}
+
+/* The columns of a clustered trend_data in the order in which they are stored: SQLite tells it as that of the key's index. */
+static sr_status read_layout(const sr_tdb_source *src, sqlite3 *db, sr_tdb_layout *layout, sr_err *err) {
+    static const char *const sql =
+        "SELECT c.name, x.desc, t.rootpage FROM pragma_index_list('trend_data') i, pragma_index_xinfo(i.name) x, "
+        "pragma_table_xinfo('trend_data') c, sqlite_master t WHERE i.origin = 'pk' AND c.cid = x.cid AND "
+        "t.type = 'table' AND t.name = 'trend_data' COLLATE NOCASE ORDER BY x.seqno";
+    enum { NEEDED = (1 << SR_TDB_OTHER) - 1, MOST = sizeof layout->column / sizeof *layout->column };
+    sqlite3_stmt *st = NULL;
+    bool row = false, fit = true;
+    unsigned seen = 0;
+    sr_status code = sr_tdb_prepare(src, db, sql, &st, err);
+    for (size_t i = 0; code == SR_OK && i < MOST && seen != NEEDED; i++) {
+        code = sr_tdb_step(src, st, &row, err);
+        if (code != SR_OK || !row) break;
+        const char *name = (const char *)sqlite3_column_text(st, 0);
+        sr_tdb_column column = name != NULL ? column_kind(name) : SR_TDB_OTHER;
+        if (i <= SR_TDB_STEP) fit = fit && column == (sr_tdb_column)i && sqlite3_column_int(st, 1) == 0;
+        if (column != SR_TDB_OTHER) seen |= 1u << column;
+        layout->column[i] = column;
+        layout->root = (uint32_t)sqlite3_column_int64(st, 2);
+        if (fit && seen == NEEDED) layout->n = i + 1;
+    }
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
 /* Every page of a table: SQLite finds what is missing or stands twice. */
 static sr_status check_pages(const sr_tdb_source *src, sqlite3 *db, const char *table, sr_err *err) {
     sqlite3_stmt *st = NULL;
@@ -159,7 +192,8 @@ sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, bool strict,
         code = check_columns(src, db, all[i].table, all[i].want, all[i].n, err);
     for (size_t i = 0; code == SR_OK && strict && i < sizeof all / sizeof *all; i++)
         code = check_pages(src, db, all[i].table, err);
-    return code == SR_OK ? check_key(src, db, &schema->clustered, err) : code;
+    if (code == SR_OK) code = check_key(src, db, &schema->clustered, err);
+    return code == SR_OK && schema->clustered ? read_layout(src, db, &schema->layout, err) : code;
 }
 
 /* ---- metrics ---- */

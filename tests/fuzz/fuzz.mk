@@ -7,7 +7,8 @@ FUZZ_BINS    := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
 FUZZ_MAIN    ?= $(BUILD)/tests/fuzz/replay.o
 
 $(FUZZ_OBJS): private ALL_CPPFLAGS += -Isrc
-$(BUILD)/tests/fuzz/trend_%: FUZZ_WRAP := $(BUILD)/tests/fuzz/trend.o -Wl,--wrap=sqlite3_open_v2
+$(BUILD)/tests/fuzz/trend_%: FUZZ_WRAP := $(BUILD)/tests/fuzz/trend.o $(BUILD)/tests/unit/pages_fixture.o -Wl,--wrap=sqlite3_open_v2
+$(BUILD)/tests/fuzz/trend_db $(BUILD)/tests/fuzz/trend_sql: $(BUILD)/tests/unit/pages_fixture.o
 $(FUZZ_BINS): $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SHARED:%=$(BUILD)/tests/fuzz/%.o) $(LIB)
 	$(call say,FUZZ,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $< $(BUILD)/tests/fuzz/common.o $(BUILD)/tests/fuzz/model.o $(FUZZ_MAIN) $(FUZZ_WRAP) \
