@@ -18,9 +18,11 @@ static void help(FILE *to) {
     fputs("usage: spikeroot [-h|-V] COMMAND [options] INPUT...\n"
           "       spikeroot help COMMAND\n\n"
           "Finds where an abnormal gradient of a training run FIRST arose, not where it was largest.\n\n"
-          "commands:\n", to);
+          "commands:\n",
+          to);
     for (size_t i = 0; i < N_COMMANDS; i++) fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nexit status: 0 ran, 1 input or I/O failure, 2 usage, 3 finding (with --exit-code), 4 something must be supplied\n",
+    fputs("\nexit status: 0 ran, 1 input or I/O failure, 2 usage, 3 finding (with --exit-code), 4 something must be "
+          "supplied\n",
           to);
 }
 

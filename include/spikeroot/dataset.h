@@ -37,8 +37,9 @@ typedef struct {
 
 /* The part that was read (see select.h), and how much of it was left out. */
 typedef struct {
-    const char *ranks, *steps, *targets;  /* the selection as text; NULL: all */
-    int64_t n_ranks, n_steps, n_targets;  /* left out, SR_NOT_COUNTED where the source does not tell without being read */
+    const char *ranks, *steps, *targets; /* the selection as text; NULL: all */
+    int64_t n_ranks, n_steps,
+        n_targets; /* left out, SR_NOT_COUNTED where the source does not tell without being read */
 } sr_left_out;
 
 enum { SR_NOT_COUNTED = -1 };
@@ -47,28 +48,28 @@ typedef struct sr_sheet sr_sheet;
 
 typedef struct {
     /* what was read; the strings are copied by sr_dataset_seal's caller with sr_dataset_strdup */
-    const char *path;       /* as the user gave it */
+    const char *path; /* as the user gave it */
     sr_format format;
-    const char *layout;     /* e.g. "monitor_v1", "monitor_v2", "mixed", "step/rank", "micro_step folded into step" */
-    const char *metric;     /* e.g. "grad_unreduced" */
+    const char *layout; /* e.g. "monitor_v1", "monitor_v2", "mixed", "step/rank", "micro_step folded into step" */
+    const char *metric; /* e.g. "grad_unreduced" */
     const char **metrics_found;
     size_t n_metrics_found;
-    bool backward_order;    /* targets appear in backward order in the source (unreduced gradients of msProbe) */
+    bool backward_order; /* targets appear in backward order in the source (unreduced gradients of msProbe) */
 
     /* axes, after sr_dataset_seal */
-    const int32_t *ranks;   /* ascending */
+    const int32_t *ranks; /* ascending */
     size_t n_ranks;
     const sr_target *targets; /* trend.db: ascending id; else in order of first appearance, lowest rank first */
     size_t n_targets;
     const sr_point *points; /* ascending (step, micro_step) */
     size_t n_points;
-    bool has_micro_step;    /* the source names micro steps */
+    bool has_micro_step; /* the source names micro steps */
 
-    size_t n_rows;          /* cells recorded */
-    size_t n_skipped;       /* rows that could not be read */
-    size_t n_superseded;    /* rows replaced by a later run's */
-    bool is_part;           /* something was left out because the user chose so */
-    sr_left_out left_out;   /* only with is_part */
+    size_t n_rows;        /* cells recorded */
+    size_t n_skipped;     /* rows that could not be read */
+    size_t n_superseded;  /* rows replaced by a later run's */
+    bool is_part;         /* something was left out because the user chose so */
+    sr_left_out left_out; /* only with is_part */
     sr_warnings warnings;
 
     struct sr_dataset_priv *priv;
@@ -100,8 +101,8 @@ size_t sr_sheet_row(sr_sheet *s, int64_t step, int32_t micro_step);
 /* Store a norm (never absent). *replaced says whether the cell held something before. False: see sr_sheet_fail. */
 bool sr_sheet_put(sr_sheet *s, size_t row, int32_t column, double norm, bool *replaced);
 
-/* Why sr_sheet_put or sr_sheet_absorb refused. `where`: file or place, for the message.  SR_ENOMEM, or SR_EINPUT: steps and
- * parameters hardly meet, so that a table of them would be nearly empty and of any size. */
+/* Why sr_sheet_put or sr_sheet_absorb refused. `where`: file or place, for the message.  SR_ENOMEM, or SR_EINPUT: steps
+ * and parameters hardly meet, so that a table of them would be nearly empty and of any size. */
 sr_status sr_sheet_fail(const sr_sheet *s, const char *where, sr_err *err);
 
 /* Mark a cell as not recorded again (used by readers that learn late that a column was not collected). */

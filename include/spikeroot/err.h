@@ -22,8 +22,8 @@ enum { SR_ERR_TEXT = 1024 };
 
 typedef struct {
     sr_status code;
-    int os_errno;            /* errno of the failed call, 0 if there was none */
-    char text[SR_ERR_TEXT];  /* one line "place: what is wrong; remedy", without the program's name */
+    int os_errno;           /* errno of the failed call, 0 if there was none */
+    char text[SR_ERR_TEXT]; /* one line "place: what is wrong; remedy", without the program's name */
 } sr_err;
 
 /* Fill `err` and return `code`, so that callers write `return sr_fail(err, SR_EINPUT, "...", ...)`.

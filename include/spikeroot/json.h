@@ -27,7 +27,7 @@ cJSON *sr_json_array(cJSON *parent, const char *key);
 cJSON *sr_json_str(cJSON *parent, const char *key, const char *s); /* s NULL: null */
 cJSON *sr_json_int(cJSON *parent, const char *key, int64_t v);
 cJSON *sr_json_int_if(cJSON *parent, const char *key, bool known, int64_t v); /* not known: null */
-cJSON *sr_json_num(cJSON *parent, const char *key, double v); /* absent: null; NaN, Inf: string */
+cJSON *sr_json_num(cJSON *parent, const char *key, double v);                 /* absent: null; NaN, Inf: string */
 cJSON *sr_json_bool(cJSON *parent, const char *key, bool v);
 cJSON *sr_json_null(cJSON *parent, const char *key);
 

@@ -31,20 +31,20 @@ enum { SR_PHASE1_TOP = 20 };
  * point is a window of its own. */
 typedef struct {
     size_t n_windows;
-    const size_t *first;      /* [n_windows + 1]: points first[w] .. first[w+1]-1 belong to window w */
-    const int64_t *opt_step;  /* [n_windows]: the source's step, or a counter from 0 in a running index */
-    const int32_t *micro;     /* [n_points]: micro step in its window, 0-based; 0 in step-level data */
-    const double *growth;     /* [n_growth]: expected cumulative norm after micro step k, in units of one micro
-                               * batch's norm; growth[0] = 1, rising */
+    const size_t *first;     /* [n_windows + 1]: points first[w] .. first[w+1]-1 belong to window w */
+    const int64_t *opt_step; /* [n_windows]: the source's step, or a counter from 0 in a running index */
+    const int32_t *micro;    /* [n_points]: micro step in its window, 0-based; 0 in step-level data */
+    const double *growth;    /* [n_growth]: expected cumulative norm after micro step k, in units of one micro
+                              * batch's norm; growth[0] = 1, rising */
     size_t n_growth;
-    size_t max_window;        /* largest micro step + 1 */
-    int64_t window;           /* micro steps in most windows; 0: step level (spec: accumulation_window) */
-    bool detected;            /* found from the periodic reset of a running index, not named by the source */
-    int64_t window_phase;     /* raw step at which a whole window starts (detected only) */
-    bool has_reset_boundary;  /* a short sequence whose window boundary was judged by the reset ranks share */
-    int64_t reset_boundary;   /* raw step of the first point after that reset */
-    double resolution;        /* unit of the last decimal in the source, 0: full precision */
-    int64_t changed_windows;  /* windows whose length differs from the usual one (batch-size ramp-up, cut ends) */
+    size_t max_window;       /* largest micro step + 1 */
+    int64_t window;          /* micro steps in most windows; 0: step level (spec: accumulation_window) */
+    bool detected;           /* found from the periodic reset of a running index, not named by the source */
+    int64_t window_phase;    /* raw step at which a whole window starts (detected only) */
+    bool has_reset_boundary; /* a short sequence whose window boundary was judged by the reset ranks share */
+    int64_t reset_boundary;  /* raw step of the first point after that reset */
+    double resolution;       /* unit of the last decimal in the source, 0: full precision */
+    int64_t changed_windows; /* windows whose length differs from the usual one (batch-size ramp-up, cut ends) */
 } sr_timeline;
 
 /* ---- Step 1 ---- */
@@ -67,16 +67,16 @@ typedef struct {
     size_t rank, target, point; /* indices on the dataset's axes */
     size_t window;              /* index on the timeline */
     sr_trigger trigger;
-    double norm;                /* as recorded */
-    double delta;               /* norm minus the norm one micro step before (minus 0 at the first); micro-step data */
-    double baseline_median;     /* the normal contribution at this place, in units of norm */
-    double baseline_iqr;        /* its inter-quartile range, in units of norm */
-    double deviation_ratio;     /* contribution / baseline_median; absent for nonfinite */
-    double suspect_final_norm;  /* the norm at the end of this optimizer step; micro-step data */
-    double min, max, mean;      /* absent until the reader fetched them */
-    size_t hits;                /* parameters of this rank found at this point, this one included, before --top */
-    size_t duration;            /* windows in a row that stay abnormal, this one included */
-    size_t also_first, n_also;  /* the same value at other places: also[also_first .. +n_also) of the result */
+    double norm;               /* as recorded */
+    double delta;              /* norm minus the norm one micro step before (minus 0 at the first); micro-step data */
+    double baseline_median;    /* the normal contribution at this place, in units of norm */
+    double baseline_iqr;       /* its inter-quartile range, in units of norm */
+    double deviation_ratio;    /* contribution / baseline_median; absent for nonfinite */
+    double suspect_final_norm; /* the norm at the end of this optimizer step; micro-step data */
+    double min, max, mean;     /* absent until the reader fetched them */
+    size_t hits;               /* parameters of this rank found at this point, this one included, before --top */
+    size_t duration;           /* windows in a row that stay abnormal, this one included */
+    size_t also_first, n_also; /* the same value at other places: also[also_first .. +n_also) of the result */
 } sr_anomaly;
 
 typedef struct {
@@ -104,7 +104,7 @@ typedef struct {
     const sr_dataset *ds; /* not owned */
     sr_phase1_opts opts;
     sr_timeline timeline;
-    sr_anomaly *anomalies; /* earliest first */
+    sr_anomaly *anomalies;       /* earliest first */
     size_t n_anomalies, n_found; /* listed; found before --top */
     sr_also *also;
     sr_rank_norms *rank_norms; /* one a window; micro-step data only */

@@ -17,12 +17,12 @@
 /* A place and its values; a value p1.json does not give is absent (value.h). */
 typedef struct {
     int64_t opt_step;
-    int64_t step;           /* raw step of the source */
+    int64_t step; /* raw step of the source */
     int32_t rank;
-    int32_t micro_step;     /* -1 in step-level data */
+    int32_t micro_step; /* -1 in step-level data */
     const char *target_name;
-    int32_t vpp_stage;      /* -1 where there is none */
-    const char *trigger;    /* "" for a probe or a coordinate the user named */
+    int32_t vpp_stage;   /* -1 where there is none */
+    const char *trigger; /* "" for a probe or a coordinate the user named */
     double norm, delta, deviation_ratio, suspect_final_norm;
     size_t n_hits; /* parameters of this rank that left their normal range at this point; 0: not known */
 } sr_p1_place;
@@ -42,14 +42,14 @@ typedef struct {
 } sr_p1_growth;
 
 typedef struct {
-    const char *name;      /* the file, for messages */
-    const char *db_path;   /* the data it was made from */
+    const char *name;    /* the file, for messages */
+    const char *db_path; /* the data it was made from */
     const char *metric;
-    bool micro, dump;      /* granularity */
-    size_t n_dump_steps;   /* of dumps */
-    const int32_t *ranks;  /* of the run */
+    bool micro, dump;     /* granularity */
+    size_t n_dump_steps;  /* of dumps */
+    const int32_t *ranks; /* of the run */
     size_t run_ranks;
-    size_t n_targets;      /* parameters of the run */
+    size_t n_targets;             /* parameters of the run */
     const sr_p1_place *anomalies; /* earliest first, as listed */
     size_t n_anomalies;
     const sr_p1_place *probes;
@@ -68,10 +68,10 @@ void sr_p1_free(sr_p1 *p);
 
 /* A candidate this many times its baseline is beyond doubt: twice and a half what phase 1 lists, far from what healthy
  * runs show (docs/METHODS.md, "Beyond doubt"). So is one that is not finite or saturated. */
-#define SR_PHASE2_BEYOND_DOUBT 10.0
-#define SR_PHASE2_GROWTH 2.0         /* spec Step 2.2: final norm grows by this */
-#define SR_PHASE2_RANK_FRACTION 0.6  /* spec Step 2.2: on this share of the ranks */
-#define SR_PHASE2_DEVICE_RATIO 2.0   /* spec Step 2.3: this much above the benchmark is device-specific */
+#define SR_PHASE2_BEYOND_DOUBT  10.0
+#define SR_PHASE2_GROWTH        2.0 /* spec Step 2.2: final norm grows by this */
+#define SR_PHASE2_RANK_FRACTION 0.6 /* spec Step 2.2: on this share of the ranks */
+#define SR_PHASE2_DEVICE_RATIO  2.0 /* spec Step 2.3: this much above the benchmark is device-specific */
 enum { SR_PHASE2_MIN_RANKS = 3 };
 
 typedef struct {
@@ -85,10 +85,10 @@ typedef enum { SR_TURN_NONE, SR_TURN_ROOT, SR_TURN_NOT_ENOUGH_RANKS } sr_turn;
 typedef struct {
     int64_t from, to;
     const char *target_name;
-    size_t qualified, total; /* ranks that grew; ranks that could be compared */
-    double fraction;         /* absent when total is 0 */
-    bool grown;              /* enough ranks grew */
-    sr_turn verdict;         /* root: the turning point that decided */
+    size_t qualified, total;   /* ranks that grew; ranks that could be compared */
+    double fraction;           /* absent when total is 0 */
+    bool grown;                /* enough ranks grew */
+    sr_turn verdict;           /* root: the turning point that decided */
     double benchmark_fraction; /* absent where the benchmark does not tell */
     bool shared;               /* both sides grew */
 } sr_transition;
@@ -108,13 +108,13 @@ typedef struct {
     size_t root_candidate;   /* index into candidates; SIZE_MAX when the user named another place */
     sr_transition *transitions;
     size_t n_transitions;
-    sr_transition *turn;       /* the turning point that decided, or NULL */
+    sr_transition *turn;              /* the turning point that decided, or NULL */
     const sr_transition *unexplained; /* growth into a step with findings out of one without any, or NULL */
-    bool few_ranks;            /* fewer than SR_PHASE2_MIN_RANKS in the run: all had to grow */
-    bool beyond_doubt;         /* the root is */
-    const sr_p1_place *largest; /* the largest deviation, where that is not the root; else NULL */
-    size_t n_doubtful_before;  /* listed candidates of earlier steps that were not beyond doubt */
-    const sr_candidate *candidates; /* as in p1.json */
+    bool few_ranks;                   /* fewer than SR_PHASE2_MIN_RANKS in the run: all had to grow */
+    bool beyond_doubt;                /* the root is */
+    const sr_p1_place *largest;       /* the largest deviation, where that is not the root; else NULL */
+    size_t n_doubtful_before;         /* listed candidates of earlier steps that were not beyond doubt */
+    const sr_candidate *candidates;   /* as in p1.json */
     size_t n_candidates;
     const sr_p1 *abnormal, *benchmark; /* not owned; benchmark NULL in single mode */
     sr_phase2_opts opts;

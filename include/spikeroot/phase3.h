@@ -1,7 +1,7 @@
 /* Phase 3: the earliest divergence between four dumps (spec: Phase 3, Steps 3.1 to 3.6).
  *
- * A abnormal, B its benchmark, C a nearby normal one, D its benchmark; abnormality = (A/B) / (C/D).  Pure computation on
- * dump models: no I/O.  docs/METHODS.md says why each rule is as it is.
+ * A abnormal, B its benchmark, C a nearby normal one, D its benchmark; abnormality = (A/B) / (C/D).  Pure computation
+ * on dump models: no I/O.  docs/METHODS.md says why each rule is as it is.
  */
 #ifndef SPIKEROOT_PHASE3_H
 #define SPIKEROOT_PHASE3_H
@@ -33,7 +33,7 @@ typedef struct {
     bool same_step;        /* as A */
     bool is_anomaly;       /* in phase 1's list */
     /* filled by sr_phase3_choose_control */
-    double percentile;        /* share of the directory's dumps with a smaller norm; absent without a norm */
+    double percentile;            /* share of the directory's dumps with a smaller norm; absent without a norm */
     const char *rejected_because; /* NULL: acceptable */
 } sr_neighbour;
 
@@ -95,7 +95,7 @@ typedef struct {
 } sr_rep;
 
 typedef struct {
-    size_t layer;            /* index into layers */
+    size_t layer; /* index into layers */
     sr_rep rep[SR_N_PASSES];
     double grad[SR_N_GROUPS]; /* norm of the gradients of the anchor's parameters; absent: none */
 } sr_anchor_layer;
@@ -119,17 +119,17 @@ typedef struct {
 
 typedef struct {
     sr_verdict verdict;
-    sr_spot start;             /* first in order of execution */
-    sr_spot peak;              /* largest */
-    size_t *layers;            /* flagged layers, in order of execution */
+    sr_spot start;  /* first in order of execution */
+    sr_spot peak;   /* largest */
+    size_t *layers; /* flagged layers, in order of execution */
     size_t n_layers;
-    size_t *uncompared;        /* layers in which an anchor could not be compared */
+    size_t *uncompared; /* layers in which an anchor could not be compared */
     size_t n_uncompared;
-    bool recorded;             /* the dumps hold this pass at all */
-    sr_spot metric_start[SR_N_STATS];     /* first flag of each metric */
-    size_t *metric_layers[SR_N_STATS];    /* flagged layers of each metric */
+    bool recorded;                     /* the dumps hold this pass at all */
+    sr_spot metric_start[SR_N_STATS];  /* first flag of each metric */
+    size_t *metric_layers[SR_N_STATS]; /* flagged layers of each metric */
     size_t n_metric_layers[SR_N_STATS];
-    size_t main_start[SR_N_STATS];        /* first layer of the longest run of flagged layers; SIZE_MAX: none */
+    size_t main_start[SR_N_STATS]; /* first layer of the longest run of flagged layers; SIZE_MAX: none */
 } sr_direction_result;
 
 typedef struct {
@@ -148,15 +148,15 @@ typedef struct {
 typedef enum { SR_ORIGIN_OUTPUT, SR_ORIGIN_INPUT } sr_origin_io;
 
 typedef struct {
-    int pass;            /* SR_FWD, SR_BWD */
-    size_t *units;       /* operators of the start layer that ran in the call at fault, in order of execution */
+    int pass;      /* SR_FWD, SR_BWD */
+    size_t *units; /* operators of the start layer that ran in the call at fault, in order of execution */
     size_t n_units;
-    sr_spot largest;     /* within them */
-    size_t last_clean;   /* unit whose output was compared and clean, last before the origin; SIZE_MAX: none */
-    size_t origin;       /* unit */
+    sr_spot largest;   /* within them */
+    size_t last_clean; /* unit whose output was compared and clean, last before the origin; SIZE_MAX: none */
+    size_t origin;     /* unit */
     sr_origin_io io;
     const char *why;
-    char **stack;        /* set by the caller from stack.json; borrowed */
+    char **stack; /* set by the caller from stack.json; borrowed */
     size_t n_stack;
 } sr_drilldown;
 
@@ -177,7 +177,7 @@ typedef struct {
 typedef struct {
     const char *const *anchors; /* named by the user; n_anchors 0: chosen */
     size_t n_anchors;
-    const char *layer_prefix;   /* analyse this stack only, e.g. "decoder.layers"; NULL: all */
+    const char *layer_prefix; /* analyse this stack only, e.g. "decoder.layers"; NULL: all */
     const sr_name_pair *map;
     size_t n_map;
 } sr_phase3_opts;
@@ -204,16 +204,16 @@ typedef struct {
     bool has_drilldown;
     sr_feature *features;
     size_t n_features;
-    double median_cd; /* of the forward Norm, else the backward one; absent without a control group */
+    double median_cd;   /* of the forward Norm, else the backward one; absent without a control group */
     size_t n_recompute; /* recomputed forwards, kept apart */
     size_t n_unaligned; /* operators that one side lacks */
     sr_warnings warnings;
     struct sr_arena *arena;
 } sr_phase3_result;
 
-/* Compare. A and B are needed; C and D both or neither. Errors: SR_ENOMEM; SR_EINPUT when A and B share no operator (the
- * message says what each has) or a user's anchor or prefix matches nothing. Free with sr_phase3_result_free; the dumps
- * must outlive *out. */
+/* Compare. A and B are needed; C and D both or neither. Errors: SR_ENOMEM; SR_EINPUT when A and B share no operator
+ * (the message says what each has) or a user's anchor or prefix matches nothing. Free with sr_phase3_result_free; the
+ * dumps must outlive *out. */
 sr_status sr_phase3_run(const sr_dump *const dump[SR_N_GROUPS], const sr_phase3_opts *opts, sr_phase3_result **out,
                         sr_err *err);
 void sr_phase3_result_free(sr_phase3_result *r);

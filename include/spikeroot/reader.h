@@ -8,10 +8,10 @@
 #include "spikeroot/select.h"
 
 typedef struct {
-    const char *metric; /* by name; NULL: grad_unreduced, else grad_reduced, else parameters_grad */
-    unsigned threads;   /* 0: one for each processor */
-    bool strict;        /* a row that can't be read is an error, not a warning */
-    int format;         /* an sr_format, or -1: find out */
+    const char *metric;      /* by name; NULL: grad_unreduced, else grad_reduced, else parameters_grad */
+    unsigned threads;        /* 0: one for each processor */
+    bool strict;             /* a row that can't be read is an error, not a warning */
+    int format;              /* an sr_format, or -1: find out */
     const sr_select *select; /* what is to be read, NULL: all; must live as long as the reader */
 } sr_read_opts;
 

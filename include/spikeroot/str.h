@@ -25,8 +25,8 @@ void sr_str_addf(sr_str *b, const char *fmt, ...) __attribute__((format(printf, 
 /* The text ("" if nothing was added). Owned by `b`. */
 const char *sr_str_text(const sr_str *b);
 
-/* Length of the valid UTF-8 sequence at the NUL-terminated `s` (RFC 3629: no overlong forms, no surrogates), 0 if there is
- * none. */
+/* Length of the valid UTF-8 sequence at the NUL-terminated `s` (RFC 3629: no overlong forms, no surrogates), 0 if there
+ * is none. */
 size_t sr_utf8_length(const char *s);
 
 /* Free the memory and make `b` empty again. */

@@ -10,7 +10,7 @@ typedef struct {
     char *code;    /* e.g. "csv_row_skipped"; one entry a code */
     char *message; /* what it means and the remedy */
     size_t count;
-    char *where;   /* the first place: "file:line", a directory, a key; NULL if there is none */
+    char *where; /* the first place: "file:line", a directory, a key; NULL if there is none */
 } sr_warning;
 
 /* A zeroed sr_warnings is valid and empty. */

@@ -10,8 +10,10 @@
 
 static const char help[] =
     "usage: spikeroot phase1 [options] DATA\n\n"
-    "Lists the candidate coordinates (rank, optimizer step, micro step, parameter) of abnormal gradients, earliest first.\n"
-    "DATA is a trend.db, a monitor CSV file or directory, or a directory of statistics dumps; its format is found by content.\n\n"
+    "Lists the candidate coordinates (rank, optimizer step, micro step, parameter) of abnormal gradients, earliest "
+    "first.\n"
+    "DATA is a trend.db, a monitor CSV file or directory, or a directory of statistics dumps; its format is found by "
+    "content.\n\n"
     "  -o, --output FILE   write p1.json there (default: -, standard output)\n"
     "      --db, --csv, --dump\n"
     "                      read DATA as trend.db, monitor CSV or statistics dumps whatever it looks like\n"
@@ -21,19 +23,36 @@ static const char help[] =
     "      --targets GLOB  read the parameters only whose name matches, e.g. '*.layers.3.*'; several with commas\n"
     "      --iqr-mult X    threshold above the baseline, in inter-quartile ranges (default: 5)\n"
     "      --mad-mult X    threshold above the baseline, in median absolute deviations (default: 10)\n"
-    "      --top N         list at most N candidates of one optimizer step: the earliest and the largest (default: 20)\n"
+    "      --top N         list at most N candidates of one optimizer step: the earliest and the largest (default: "
+    "20)\n"
     "      --probe P1      add this data's values at the coordinates of another p1.json (to compare with a benchmark)\n"
     "      --summary       print a short table for people on standard output instead of JSON; -o still gets the JSON\n"
     "      --strict        fail at the first row that can't be read instead of counting it\n"
     "      --threads N     number of threads (default: one for each processor); the result is the same\n"
     "      --exit-code     exit with 3 if there is a candidate\n"
     "      --max-memory SIZE\n"
-    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there "
+    "is)\n"
     "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
 
-enum { OPT_METRIC = SR_OPT_FIRST, OPT_IQR, OPT_MAD, OPT_TOP, OPT_PROBE, OPT_SUMMARY, OPT_STRICT, OPT_THREADS, OPT_DB, OPT_CSV, OPT_DUMP, OPT_RANKS, OPT_STEPS, OPT_TARGETS };
+enum {
+    OPT_METRIC = SR_OPT_FIRST,
+    OPT_IQR,
+    OPT_MAD,
+    OPT_TOP,
+    OPT_PROBE,
+    OPT_SUMMARY,
+    OPT_STRICT,
+    OPT_THREADS,
+    OPT_DB,
+    OPT_CSV,
+    OPT_DUMP,
+    OPT_RANKS,
+    OPT_STEPS,
+    OPT_TARGETS
+};
 
 typedef struct {
     sr_common common;
@@ -51,7 +70,8 @@ static const char *format_option(int format) {
 
 static bool set_format(options *o, sr_format format) {
     if (o->read.format >= 0 && o->read.format != (int)format) {
-        sr_cli_usage("phase1", "%s and %s contradict each other", format_option(o->read.format), format_option((int)format));
+        sr_cli_usage("phase1", "%s and %s contradict each other", format_option(o->read.format),
+                     format_option((int)format));
         return false;
     }
     o->read.format = (int)format;
@@ -154,12 +174,15 @@ static void print_summary(const sr_phase1_result *r) {
     const sr_dataset *ds = r->ds;
     size_t steps = r->timeline.n_windows;
     char path[4096], name[1024];
-    printf("%s: %zu values of %s, %zu rank%s, %zu parameter%s, %zu optimizer step%s", sr_printable(ds->path, path, sizeof path), ds->n_rows, ds->metric,
-           ds->n_ranks, plural(ds->n_ranks), ds->n_targets, plural(ds->n_targets), steps, plural(steps));
+    printf("%s: %zu values of %s, %zu rank%s, %zu parameter%s, %zu optimizer step%s",
+           sr_printable(ds->path, path, sizeof path), ds->n_rows, ds->metric, ds->n_ranks, plural(ds->n_ranks),
+           ds->n_targets, plural(ds->n_targets), steps, plural(steps));
     if (r->timeline.window > 0) printf(" of %lld micro steps", (long long)r->timeline.window);
-    printf("\n%zu candidate%s%s\n", r->n_anomalies, r->n_anomalies == 1 ? "" : "s", r->n_anomalies > 0 ? ", earliest first:" : "");
+    printf("\n%zu candidate%s%s\n", r->n_anomalies, r->n_anomalies == 1 ? "" : "s",
+           r->n_anomalies > 0 ? ", earliest first:" : "");
     if (r->n_anomalies == 0) return;
-    printf("%8s %5s %5s %12s %10s  %-16s %s\n", "opt_step", "micro", "rank", "norm", "deviation", "trigger", "parameter");
+    printf("%8s %5s %5s %12s %10s  %-16s %s\n", "opt_step", "micro", "rank", "norm", "deviation", "trigger",
+           "parameter");
     for (size_t i = 0; i < r->n_anomalies; i++) {
         const sr_anomaly *a = &r->anomalies[i];
         char micro[16] = "-", ratio[24] = "-";
@@ -177,7 +200,9 @@ static sr_status check_written(const options *o, const sr_reader *reader, sr_err
     if (strcmp(o->common.output, "-") == 0) return SR_OK;
     sr_status st = sr_reader_reads(reader, o->common.output, &reads, err);
     if (st == SR_OK && reads)
-        st = sr_fail(err, SR_EUSAGE, "-o %s: is a file that was just read, and inputs are never overwritten; name another file", o->common.output);
+        st = sr_fail(err, SR_EUSAGE,
+                     "-o %s: is a file that was just read, and inputs are never overwritten; name another file",
+                     o->common.output);
     return st;
 }
 

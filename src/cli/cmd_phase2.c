@@ -27,7 +27,8 @@ static const char help[] =
     "                      take this coordinate instead of choosing one (target last)\n"
     "      --exit-code     exit with 3 if there is a root cause\n"
     "      --max-memory SIZE\n"
-    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there "
+    "is)\n"
     "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
@@ -67,8 +68,13 @@ static bool set_coord_part(sr_p1_place *c, const char *key, size_t n, const char
  * starts another key. */
 static bool parse_coord(const char *text, options *o) {
     double none = sr_absent_value();
-    o->coord = (sr_p1_place){.micro_step = -1, .vpp_stage = -1, .trigger = "", .norm = none, .delta = none,
-                             .deviation_ratio = none, .suspect_final_norm = none};
+    o->coord = (sr_p1_place){.micro_step = -1,
+                             .vpp_stage = -1,
+                             .trigger = "",
+                             .norm = none,
+                             .delta = none,
+                             .deviation_ratio = none,
+                             .suspect_final_norm = none};
     unsigned seen = 0;
     bool ok = true;
     for (const char *p = text; ok && *p != '\0';) {
@@ -117,11 +123,16 @@ static int parse(int argc, char **argv, options *o) {
                    .analysis = {.growth = SR_PHASE2_GROWTH, .rank_fraction = SR_PHASE2_RANK_FRACTION}};
     int done = sr_cli_options("phase2", help, argc, argv, longs, take, o);
     if (done >= 0) return done;
-    if (optind < argc) return sr_cli_usage("phase2", "'%s': give the p1.json as --phase1 FILE, or as --npu FILE --gpu FILE", argv[optind]);
+    if (optind < argc)
+        return sr_cli_usage("phase2", "'%s': give the p1.json as --phase1 FILE, or as --npu FILE --gpu FILE",
+                            argv[optind]);
     bool pair = o->abnormal != NULL || o->benchmark != NULL;
-    if (o->single != NULL && pair) return sr_cli_usage("phase2", "--phase1 is for one side; --npu and --gpu are for two");
-    if (pair && (o->abnormal == NULL || o->benchmark == NULL)) return sr_cli_usage("phase2", "--npu and --gpu go together");
-    if (o->single == NULL && !pair) return sr_cli_usage("phase2", "no p1.json named: --phase1 FILE, or --npu FILE --gpu FILE");
+    if (o->single != NULL && pair)
+        return sr_cli_usage("phase2", "--phase1 is for one side; --npu and --gpu are for two");
+    if (pair && (o->abnormal == NULL || o->benchmark == NULL))
+        return sr_cli_usage("phase2", "--npu and --gpu go together");
+    if (o->single == NULL && !pair)
+        return sr_cli_usage("phase2", "no p1.json named: --phase1 FILE, or --npu FILE --gpu FILE");
     if (pair && strcmp(o->abnormal, "-") == 0 && strcmp(o->benchmark, "-") == 0)
         return sr_cli_usage("phase2", "only one of --npu and --gpu can be standard input");
     if (!pair) o->abnormal = o->single;
@@ -154,9 +165,12 @@ static sr_status check_coord(const options *o, const sr_p1 *p, sr_err *err) {
     bool rank = false, step = p->n_growth == 0;
     for (size_t i = 0; i < p->run_ranks; i++) rank = rank || p->ranks[i] == o->coord.rank;
     for (size_t i = 0; i < p->n_growth; i++) step = step || p->growth[i].opt_step == o->coord.opt_step;
-    if (!rank) return sr_fail(err, SR_EUSAGE, "--coord: there is no rank %d in the run; see summary.ranks in %s", (int)o->coord.rank, p->name);
+    if (!rank)
+        return sr_fail(err, SR_EUSAGE, "--coord: there is no rank %d in the run; see summary.ranks in %s",
+                       (int)o->coord.rank, p->name);
     if (!step)
-        return sr_fail(err, SR_EUSAGE, "--coord: there is no optimizer step %lld in the run; see target_rank_norms in %s",
+        return sr_fail(err, SR_EUSAGE,
+                       "--coord: there is no optimizer step %lld in the run; see target_rank_norms in %s",
                        (long long)o->coord.opt_step, p->name);
     return SR_OK;
 }

@@ -32,7 +32,8 @@ static const char help[] =
     "      --threads N     number of threads (default: one for each processor); the result is the same\n"
     "      --exit-code     exit with 3 if there is a divergence\n"
     "      --max-memory SIZE\n"
-    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there "
+    "is)\n"
     "  -q, --quiet         no warnings and no result line on standard error\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";

@@ -18,7 +18,8 @@ static const char help[] =
     "      --plots DIR     draw pictures (SVG) into DIR, made if it is missing, and link them from the report\n"
     "      --exit-code     exit with 3 if the files name a finding\n"
     "      --max-memory SIZE\n"
-    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there is)\n"
+    "                      stop with a message before using more, e.g. 20G, 50% or none (default: 80% of what there "
+    "is)\n"
     "  -q, --quiet         accepted as in the other commands; this one has nothing to say\n"
     "  -v, --verbose       time and memory on standard error\n"
     "  -h, --help          this text\n";
@@ -91,8 +92,8 @@ static sr_status check_pictures(const options *o, const sr_plots *plots, sr_err 
         if (st == SR_OK) st = sr_cli_check_output(o->common.output, plots->path[p], err);
         if (st == SR_EUSAGE)
             sr_fail(err, SR_EUSAGE,
-                    "--plots %s: the picture %s would overwrite an input or the report; name another directory", o->plots,
-                    plots->path[p]);
+                    "--plots %s: the picture %s would overwrite an input or the report; name another directory",
+                    o->plots, plots->path[p]);
     }
     return st;
 }

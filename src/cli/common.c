@@ -45,7 +45,8 @@ static sr_exit bad_option(const char *command, int opt, char *const *argv) {
     const char *arg = argv[optind - 1];
     if (opt == ':') return sr_cli_usage(command, "option '%s' needs a value", arg);
     if (strncmp(arg, "--", 2) == 0 && (optopt == 0 || strchr(arg, '=') != NULL))
-        return sr_cli_usage(command, "%s '%s'", optopt == 0 ? "unknown or ambiguous option" : "this option takes no value:", arg);
+        return sr_cli_usage(command, "%s '%s'",
+                            optopt == 0 ? "unknown or ambiguous option" : "this option takes no value:", arg);
     return sr_cli_usage(command, "unknown option '-%c'", optopt);
 }
 
@@ -100,7 +101,9 @@ static bool is_result(const char *path) {
     return head[0] == '{' && strstr(head, "\"phase\":") != NULL;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b) { return a->st_dev == b->st_dev && a->st_ino == b->st_ino; }
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
 /* Is `file` one of those that SQLite keeps beside the database, there already or not? */
 static bool is_beside(const char *file, const struct stat *db) {
@@ -145,8 +148,11 @@ sr_status sr_cli_check_output(const char *output, const char *input, sr_err *err
         if (st != SR_OK) return st;
     }
     if (!refused) return SR_OK;
-    return sr_fail(err, SR_EUSAGE, "-o %s: is an input of this command, or lies among its inputs, and these are never overwritten; name "
-                   "another file", output);
+    return sr_fail(
+        err, SR_EUSAGE,
+        "-o %s: is an input of this command, or lies among its inputs, and these are never overwritten; name "
+        "another file",
+        output);
 }
 
 void sr_cli_warn(const sr_common *c, const cJSON *tree) {
@@ -157,7 +163,8 @@ void sr_cli_warn(const sr_common *c, const cJSON *tree) {
         const char *where = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(w, "where"));
         const char *message = sr_json_get_str(cJSON_GetObjectItemCaseSensitive(w, "message"));
         char line[SR_ERR_TEXT];
-        fprintf(stderr, "spikeroot %s: warning: %s", c->command, sr_printable(message != NULL ? message : "", line, sizeof line));
+        fprintf(stderr, "spikeroot %s: warning: %s", c->command,
+                sr_printable(message != NULL ? message : "", line, sizeof line));
         const char *times = cJSON_IsRaw(count) ? count->valuestring : "1";
         if (where != NULL)
             fprintf(stderr, " (%s x, first: %s)", times, sr_printable(where, line, sizeof line));

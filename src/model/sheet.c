@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spikeroot/limit.h"
 #include "sheet_internal.h"
+#include "spikeroot/limit.h"
 
 /* ---- hashes ---- */
 
@@ -74,10 +74,11 @@ static bool widen(sr_sheet *s, sr_block *b, size_t width) {
 
 sr_status sr_sheet_fail(const sr_sheet *s, const char *where, sr_err *err) {
     if (!s->too_sparse) return sr_fail_mem(err);
-    return sr_fail(err, SR_EINPUT,
-                   "%s: %zu values at %zu steps of %zu parameters: nearly every value has a step or a parameter of its own, "
-                   "which no training run writes; is the name column or the step column another one?",
-                   where, s->n_put, s->rows.n, s->cols.n);
+    return sr_fail(
+        err, SR_EINPUT,
+        "%s: %zu values at %zu steps of %zu parameters: nearly every value has a step or a parameter of its own, "
+        "which no training run writes; is the name column or the step column another one?",
+        where, s->n_put, s->rows.n, s->cols.n);
 }
 
 int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_stage, int64_t id) {

@@ -76,8 +76,8 @@ double sr_phase1_resolution(const sr_dataset *ds) {
 enum { GROWTH_SERIES = 512, GROWTH_SAMPLES = 1024, GROWTH_MAX = 1024 };
 
 typedef struct {
-    double *v;    /* [n][GROWTH_SAMPLES] */
-    size_t *n;    /* [n] */
+    double *v; /* [n][GROWTH_SAMPLES] */
+    size_t *n; /* [n] */
 } samples;
 
 /* Windows of the usual length only: a longer one may be two whose boundary an explosion hides. */
@@ -123,7 +123,8 @@ sr_status sr_phase1_growth(const sr_dataset *ds, sr_arena *arena, sr_timeline *t
     }
     uint64_t total = (uint64_t)ds->n_ranks * ds->n_targets, stride = total / GROWTH_SERIES + 1;
     for (uint64_t i = 0; i < total; i += stride)
-        if (sr_dataset_series(ds, (size_t)(i / ds->n_targets), (size_t)(i % ds->n_targets), norm) > 0) sample_series(tl, norm, &s);
+        if (sr_dataset_series(ds, (size_t)(i / ds->n_targets), (size_t)(i % ds->n_targets), norm) > 0)
+            sample_series(tl, norm, &s);
     make_curve(growth, n, &s);
 out:
     free(s.v);

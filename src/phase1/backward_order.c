@@ -10,9 +10,9 @@ typedef enum { OUTPUT_SIDE, LAYER, INPUT_SIDE } side;
 
 typedef struct {
     side side;
-    uint32_t stack;     /* towers in order of appearance */
+    uint32_t stack; /* towers in order of appearance */
     int32_t vpp_stage;
-    int64_t layer;      /* -1: outside layers */
+    int64_t layer;       /* -1: outside layers */
     uint32_t appearance; /* oriented so that it grows in backward direction */
     uint32_t target;
 } place;
@@ -77,7 +77,7 @@ static bool number_stacks(const sr_dataset *ds, place *v, size_t n) {
         struct {
             const char *s;
             size_t len;
-        } *items;
+        } * items;
         size_t n, cap;
     } stacks = {0};
     bool ok = true;

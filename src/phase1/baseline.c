@@ -30,9 +30,9 @@ typedef struct {
 
 /* The thresholds of one series, as ratios to the level. */
 typedef struct {
-    double iqr, mad;     /* spec: iqr_mult x IQR, mad_mult x MAD, in logarithms; INFINITY: not known */
-    double spread;       /* IQR as a ratio of the level, for the report; absent: not known */
-    double least;        /* what a value must exceed to be a finding */
+    double iqr, mad; /* spec: iqr_mult x IQR, mad_mult x MAD, in logarithms; INFINITY: not known */
+    double spread;   /* IQR as a ratio of the level, for the report; absent: not known */
+    double least;    /* what a value must exceed to be a finding */
 } limits;
 
 typedef struct {
@@ -51,7 +51,7 @@ typedef struct {
     stretch run;
     double *residuals; /* contribution / baseline of the points before the first finding; NULL: not wanted */
     size_t n_residuals;
-    size_t end;        /* windows to walk */
+    size_t end; /* windows to walk */
     size_t unjudged;
     bool found; /* there is a finding */
     bool hit;   /* the current window holds a finding */
@@ -121,8 +121,8 @@ static double common_move(const job *j, size_t w) {
 }
 
 /* The bar for a window with too little past: the highest level it had before, and what this window held before the
- * micro step; at the very start, its other windows.  A value beyond that must also outdo what all ranks did; where there
- * are too few ranks to tell, two windows or micro steps of past must speak. Absent: nothing to compare with. */
+ * micro step; at the very start, its other windows.  A value beyond that must also outdo what all ranks did; where
+ * there are too few ranks to tell, two windows or micro steps of past must speak. Absent: nothing to compare with. */
 static double borrowed_bar(const walk *k, size_t w, size_t prev, double added, double least) {
     const job *j = k->j;
     double bar = 0.0;
@@ -172,9 +172,20 @@ static sr_trigger trigger_of(const sr_timeline *tl, const limits *lim, double ra
 static sr_anomaly blank(const job *j, size_t slot, size_t w, size_t p, size_t prev) {
     const double *norm = norms_of(j, slot);
     double none = sr_absent_value();
-    sr_anomaly a = {.rank = j->holder[slot], .target = j->target, .point = p, .window = w, .norm = norm[p], .delta = none,
-                    .baseline_median = none, .baseline_iqr = none, .deviation_ratio = none,
-                    .suspect_final_norm = none, .min = none, .max = none, .mean = none, .duration = 1};
+    sr_anomaly a = {.rank = j->holder[slot],
+                    .target = j->target,
+                    .point = p,
+                    .window = w,
+                    .norm = norm[p],
+                    .delta = none,
+                    .baseline_median = none,
+                    .baseline_iqr = none,
+                    .deviation_ratio = none,
+                    .suspect_final_norm = none,
+                    .min = none,
+                    .max = none,
+                    .mean = none,
+                    .duration = 1};
     if (j->tl->window > 0) {
         a.delta = norm[p] - (prev == SIZE_MAX ? 0.0 : norm[prev]);
         size_t last = j->tl->first[w + 1] - 1; /* p is recorded: it ends there at the latest */
@@ -202,7 +213,8 @@ static void note_residual(walk *k, size_t w, bool settled, double added, double 
 
 /* What is left of a spike when rounding took the most it can: the value half a unit lower, the one before half a unit
  * higher, the bar a unit higher. */
-static bool survives_rounding(const walk *k, double before, int32_t turn_before, double norm, int32_t turn, double beyond) {
+static bool survives_rounding(const walk *k, double before, int32_t turn_before, double norm, int32_t turn,
+                              double beyond) {
     const sr_timeline *tl = k->j->tl;
     double half = 0.5 * tl->resolution;
     if (half <= 0.0) return true;
@@ -219,14 +231,17 @@ static bool is_spike(walk *k, size_t w, size_t p, size_t prev, verdict *v) {
     sr_increment inc = sr_phase1_increment(j->tl, before, turn_before, norm, turn);
     double added = inc.contribution / inc.expected, least = k->lim != NULL ? k->lim->least : SR_MIN_RATIO;
     baseline base;
-    if (settled) base = settled_baseline(&k->past);
-    else base.level = base.bar = borrowed_bar(k, w, prev, added, least);
+    if (settled)
+        base = settled_baseline(&k->past);
+    else
+        base.level = base.bar = borrowed_bar(k, w, prev, added, least);
     if (sr_absent(base.bar)) {
         k->unjudged++;
         return false;
     }
     *v = (verdict){base.level * inc.expected, added / base.level};
-    /* a ramp drags the bar along; the square of the ratio over the level ends that, once the start of the run is over */
+    /* a ramp drags the bar along; the square of the ratio over the level ends that, once the start of the run is over
+     */
     double beyond = least * base.bar, ramp = least * SR_MIN_RATIO * base.level;
     if (k->past.n == SR_WINDOW && ramp < beyond) beyond = ramp;
     bool spike = added >= beyond && sr_phase1_level(j->tl, norm, turn) >= MIN_RISE * base.level &&
@@ -278,7 +293,8 @@ static bool walk_series(walk *k) {
 
 /* A first look at one rank: the window of its first value beyond SR_MIN_RATIO (n_windows: none), and how many
  * residuals before it were put into `residuals` (NULL: none wanted). False: memory is out. */
-static bool first_look(const job *j, size_t slot, size_t end, double *residuals, size_t *n, size_t *first, size_t *unjudged) {
+static bool first_look(const job *j, size_t slot, size_t end, double *residuals, size_t *n, size_t *first,
+                       size_t *unjudged) {
     sr_anomaly_list found = {0};
     walk k = {.j = j, .slot = slot, .out = &found, .residuals = residuals, .end = end};
     bool ok = walk_series(&k);
@@ -309,9 +325,9 @@ static limits find_limits(const job *j, size_t n) {
     return lim;
 }
 
-/* What precedes the first value beyond 4x is a biased sample where such values are common, and a small one early in a run.  So
- * the noise is also taken from the whole run, in two ways that a fault and its propagation hardly touch:
- * how micro steps differ from the level of their own window, */
+/* What precedes the first value beyond 4x is a biased sample where such values are common, and a small one early in a
+ * run.  So the noise is also taken from the whole run, in two ways that a fault and its propagation hardly touch: how
+ * micro steps differ from the level of their own window, */
 static double noise_inside_windows(const job *j) {
     const sr_timeline *tl = j->tl;
     double *v = j->s->pooled;
@@ -354,8 +370,8 @@ static void widen(limits *lim, double least) {
 
 /* What a target's ranks have in common. */
 typedef struct {
-    limits pooled;     /* from the residuals of all ranks before the first finding on any of them */
-    double whole_run;  /* a limit from the noise of the whole run */
+    limits pooled;    /* from the residuals of all ranks before the first finding on any of them */
+    double whole_run; /* a limit from the noise of the whole run */
 } common_limits;
 
 static bool find_common(const job *j, size_t end, common_limits *out) {
@@ -391,8 +407,9 @@ static bool judge_ranks(const job *j, const size_t *first, sr_anomaly_list *out)
 }
 
 /* Most step-level series hold no value that could be a finding, and this says so without a walk: every bar is at least
- * the smallest of the last SR_WINDOW normal values (at the start: of the series), and before the first finding all values
- * are normal. The smallest is tracked in blocks, which reach a little further back than the window: never too high. */
+ * the smallest of the last SR_WINDOW normal values (at the start: of the series), and before the first finding all
+ * values are normal. The smallest is tracked in blocks, which reach a little further back than the window: never too
+ * high. */
 static bool may_hold_finding(const double *norm, size_t n, double saturated) {
     double before = (double)INFINITY, earlier = (double)INFINITY, now = (double)INFINITY, least = (double)INFINITY;
     size_t usable = 0;

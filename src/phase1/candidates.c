@@ -6,9 +6,9 @@
 
 typedef struct {
     const sr_phase1_result *r;
-    const uint32_t *order;    /* of targets in the backward pass */
-    const uint8_t *pipeline;  /* of ranks in the backward pass */
-    bool forward;             /* the metric belongs to the forward pass: the reverse */
+    const uint32_t *order;   /* of targets in the backward pass */
+    const uint8_t *pipeline; /* of ranks in the backward pass */
+    bool forward;            /* the metric belongs to the forward pass: the reverse */
 } sorting;
 
 typedef struct {
@@ -170,7 +170,8 @@ static bool count_hits(entry *e, size_t n) {
 
 /* What a forward pass computes (activations) first goes wrong in the shallowest place, gradients in the deepest. */
 static bool is_forward(const char *metric) {
-    return metric != NULL && (strcmp(metric, "actv") == 0 || strcmp(metric, "forward") == 0 || strcmp(metric, "recompute") == 0);
+    return metric != NULL &&
+           (strcmp(metric, "actv") == 0 || strcmp(metric, "forward") == 0 || strcmp(metric, "recompute") == 0);
 }
 
 sr_status sr_phase1_candidates(sr_phase1_result *r, sr_anomaly_list *found, sr_err *err) {

@@ -59,12 +59,22 @@ sr_status sr_phase1_dump_single(const sr_dataset *ds, const sr_timeline *tl, con
         double none = sr_absent_value(), *median = &usual[all[i].target];
         if (isnan(*median) && !sr_absent(*median)) *median = over_ranks(ds, all[i].target, point, tmp);
         bool finite = isfinite(all[i].norm);
-        out->items[out->n++] = (sr_anomaly){
-            .rank = all[i].rank, .target = all[i].target, .point = point, .window = 0, .norm = all[i].norm,
-            .delta = none, .baseline_median = *median, .baseline_iqr = none, .suspect_final_norm = none, .min = none,
-            .max = none, .mean = none, .duration = 1,
-            .deviation_ratio = finite && !sr_absent(*median) ? all[i].norm / *median : none,
-            .trigger = finite ? SR_TRIGGER_DUMP_ABS_NORM : SR_TRIGGER_NONFINITE};
+        out->items[out->n++] =
+            (sr_anomaly){.rank = all[i].rank,
+                         .target = all[i].target,
+                         .point = point,
+                         .window = 0,
+                         .norm = all[i].norm,
+                         .delta = none,
+                         .baseline_median = *median,
+                         .baseline_iqr = none,
+                         .suspect_final_norm = none,
+                         .min = none,
+                         .max = none,
+                         .mean = none,
+                         .duration = 1,
+                         .deviation_ratio = finite && !sr_absent(*median) ? all[i].norm / *median : none,
+                         .trigger = finite ? SR_TRIGGER_DUMP_ABS_NORM : SR_TRIGGER_NONFINITE};
     }
 out:
     free(all);

@@ -181,8 +181,9 @@ static void probe_one(const probing *in, const sr_probe_place *at, sr_probe_valu
     const sr_dataset *ds = in->r->ds;
     const sr_timeline *tl = &in->r->timeline;
     double before = sr_absent_value();
-    *v = (sr_probe_value){at->opt_step, 0, at->rank, at->micro_step, at->target_name, at->vpp_stage,
-                          sr_absent_value(), sr_absent_value()};
+    *v = (sr_probe_value){
+        at->opt_step,     0, at->rank, at->micro_step, at->target_name, at->vpp_stage, sr_absent_value(),
+        sr_absent_value()};
     if (ds->n_rows == 0) return;
     const int64_t *step = bsearch(&at->opt_step, tl->opt_step, tl->n_windows, sizeof *step, cmp_opt_step);
     const int32_t *number = bsearch(&at->rank, ds->ranks, ds->n_ranks, sizeof *number, cmp_rank);

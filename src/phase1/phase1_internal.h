@@ -23,15 +23,15 @@ sr_status sr_phase1_timeline(const sr_dataset *ds, sr_arena *arena, sr_timeline 
 /* accumulation.c: growth curve of a window; how much one point added. */
 sr_status sr_phase1_growth(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl, sr_err *err);
 
-/* How many micro batches have contributed at each point, less one; -1: none yet.  A norm that stays the same to the last
- * bit received nothing (an expert without tokens), and zero is nothing.  Micro steps missing from the recording count.
- * turn[n_points]. */
+/* How many micro batches have contributed at each point, less one; -1: none yet.  A norm that stays the same to the
+ * last bit received nothing (an expert without tokens), and zero is nothing.  Micro steps missing from the recording
+ * count. turn[n_points]. */
 void sr_phase1_turns(const sr_timeline *tl, const double *norm, int32_t *turn);
 
 /* What a point adds to the last recorded one before it in its window (turn_before -1: none, or nothing yet), and what
  * micro batches of norm 1 would add there (1, or more where micro steps are missing in between).  Norms are cumulative:
- * with b before, a after and the usual cosine between a new gradient and the sum, which the growth curve tells, the law of
- * cosines gives the norm c of what was added: a^2 = b^2 + c^2 + 2 b c cosine. 0 where the norm fell. */
+ * with b before, a after and the usual cosine between a new gradient and the sum, which the growth curve tells, the law
+ * of cosines gives the norm c of what was added: a^2 = b^2 + c^2 + 2 b c cosine. 0 where the norm fell. */
 typedef struct {
     double contribution, expected;
 } sr_increment;
@@ -47,8 +47,8 @@ double sr_phase1_resolution(const sr_dataset *ds);
 sr_status sr_phase1_backward_order(const sr_dataset *ds, sr_arena *arena, const uint32_t **order, sr_err *err);
 /* pipeline position of each rank in the backward pass: 0 = holds the output side; equal where unknown. */
 sr_status sr_phase1_pipeline_order(const sr_dataset *ds, sr_arena *arena, const uint8_t **position, sr_err *err);
-/* context.c: the points shown around a finding, at most SR_CONTEXT: it stands in the middle unless the recording starts or
- * ends near. Returns their number; *first is the index of the first one. */
+/* context.c: the points shown around a finding, at most SR_CONTEXT: it stands in the middle unless the recording starts
+ * or ends near. Returns their number; *first is the index of the first one. */
 enum { SR_CONTEXT = 32 };
 size_t sr_phase1_context(const sr_dataset *ds, size_t point, size_t *first);
 /* Is the name that of an input embedding or an output projection (the two ends that may share a weight)? */

@@ -261,8 +261,10 @@ static sr_status read_place(const cJSON *item, const char *name, size_t i, sr_pr
               rank >= 0 && rank <= INT32_MAX && micro >= SR_NO_MICRO && micro <= INT32_MAX && vpp >= SR_NO_VPP &&
               vpp <= INT32_MAX;
     if (!ok)
-        return sr_fail(err, SR_EINPUT, "%s: anomalies[%zu]: optimizer_step, rank and target_name are needed, and numbers "
-                       "must be in range", name, i);
+        return sr_fail(err, SR_EINPUT,
+                       "%s: anomalies[%zu]: optimizer_step, rank and target_name are needed, and numbers "
+                       "must be in range",
+                       name, i);
     p->opt_step = opt;
     p->rank = (int32_t)rank;
     p->micro_step = (int32_t)micro;

@@ -1,6 +1,6 @@
 /* target_rank_norms (spec Step 1): final norms of one target on all ranks, for each optimizer step, so that phase 2
- * can judge growth between adjacent steps.  Growth compares a target with itself, so each entry carries the norms of the
- * same target one optimizer step earlier. */
+ * can judge growth between adjacent steps.  Growth compares a target with itself, so each entry carries the norms of
+ * the same target one optimizer step earlier. */
 #include <stdlib.h>
 
 #include "phase1_internal.h"

@@ -17,9 +17,9 @@ enum {
 static const double CLEAR = 0.75;
 
 typedef struct {
-    size_t n;          /* points */
+    size_t n;            /* points */
     uint32_t *up, *down; /* [n-1] series that rise, fall from point i to i+1 */
-    double *norm;      /* one series */
+    double *norm;        /* one series */
     size_t series, stride;
 } votes;
 
@@ -128,9 +128,9 @@ static double median_rise(const sr_dataset *ds, const votes *v, size_t i) {
     return m;
 }
 
-/* Does a new window begin at point p of one that began at `begin`?  When gradients explode it may begin above the end of
- * the old one: no fall.  But then the norm jumps there, or its second micro step rises as second micro steps do (by about
- * 1.4 to 2), while a window that goes on rises by 1/length or less. */
+/* Does a new window begin at point p of one that began at `begin`?  When gradients explode it may begin above the end
+ * of the old one: no fall.  But then the norm jumps there, or its second micro step rises as second micro steps do (by
+ * about 1.4 to 2), while a window that goes on rises by 1/length or less. */
 static bool restarts(const sr_dataset *ds, const votes *v, size_t p, size_t begin, double second) {
     double goes_on = 1.0 + 1.0 / (double)(p - begin);
     return median_rise(ds, v, p) > sqrt(second * goes_on) || median_rise(ds, v, p - 1) > 1.5 * goes_on;
@@ -142,9 +142,9 @@ static uint64_t window_steps(const sr_dataset *ds, const size_t *start, size_t n
     return (uint64_t)(end - ds->points[start[w]].step);
 }
 
-/* Split windows that are longer than usual.  Between two usual ones (or before a usual one, at the start of the recording)
- * a window of several usual lengths is several windows: a batch-size ramp-up stays at its new length.  At the end of the
- * recording there is no following window to tell, so the boundary itself must show. */
+/* Split windows that are longer than usual.  Between two usual ones (or before a usual one, at the start of the
+ * recording) a window of several usual lengths is several windows: a batch-size ramp-up stays at its new length.  At
+ * the end of the recording there is no following window to tell, so the boundary itself must show. */
 static void split_long_windows(const sr_dataset *ds, const votes *v, uint64_t usual, size_t *start, size_t *n) {
     size_t *all = usual >= 2 ? malloc((v->n + 1) * sizeof *all) : NULL, m = 0;
     double second = (double)NAN;
@@ -190,7 +190,7 @@ static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n
     if (resets >= 1) split_long_windows(ds, v, resets >= 2 ? usual : window_steps(ds, start, *n, 0), start, n);
     resets = *n - 1;
     usual = usual_length(ds, start, *n);
-    bool few = resets < 2; /* nothing repeats yet: only a flawless pattern counts */
+    bool few = resets < 2;             /* nothing repeats yet: only a flawless pattern counts */
     bool lone = v->series < MIN_VOTES; /* one or two curves: a spike looks like a reset unless the pattern repeats */
     bool ok = resets >= (lone ? 3 : 1) && known >= MIN_VOTES && rises + 1 >= resets &&
               (double)clear >= (few ? 1.0 : 0.9) * (double)known && (few ? rises >= 2 : usual >= 2) &&
@@ -198,8 +198,8 @@ static void find_resets(const sr_dataset *ds, votes *v, size_t *start, size_t *n
     if (!ok) *n = 0;
 }
 
-/* The raw step at which the first window began: before the recording, when the window is shorter than the one after it (or
- * than most, where that one is cut as well). */
+/* The raw step at which the first window began: before the recording, when the window is shorter than the one after it
+ * (or than most, where that one is cut as well). */
 static int64_t first_begin(const sr_dataset *ds, const size_t *start, size_t n, uint64_t usual) {
     int64_t at = ds->points[0].step;
     if (n < 2) return at;
@@ -292,7 +292,8 @@ static bool named_windows(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl
     return true;
 }
 
-/* The most frequent number of micro steps in a window (the larger of two equally frequent ones), and how many windows differ from it. */
+/* The most frequent number of micro steps in a window (the larger of two equally frequent ones), and how many windows
+ * differ from it. */
 static bool measure(const sr_dataset *ds, sr_timeline *tl) {
     tl->max_window = 0;
     for (size_t p = 0; p < ds->n_points; p++)
@@ -345,11 +346,13 @@ sr_status sr_phase1_timeline(const sr_dataset *ds, sr_arena *arena, sr_timeline 
     if (!ok) return sr_fail_mem(err);
     if (tl->detected)
         sr_warn(w, "step_is_a_counter", 1, NULL,
-                "the source counts micro steps, not training steps: optimizer steps are counted from the first one recorded, which is not "
+                "the source counts micro steps, not training steps: optimizer steps are counted from the first one "
+                "recorded, which is not "
                 "step 0 if recording began later; data2db --micro_step false keeps the training step");
     if (tl->detected && tl->changed_windows > 0)
         sr_warn(w, "window_length_changes", (size_t)tl->changed_windows, NULL,
                 "optimizer steps with another number of micro steps than most (%lld): batch-size ramp-up, or cut "
-                "recording; each is judged by its own length", (long long)tl->window);
+                "recording; each is judged by its own length",
+                (long long)tl->window);
     return SR_OK;
 }

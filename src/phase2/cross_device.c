@@ -37,8 +37,10 @@ static const sr_p1_place *find(const index *in, const sr_p1_place *place) {
     size_t lo = 0, hi = in->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (cmp_place(in->at[mid], place) < 0) lo = mid + 1;
-        else hi = mid;
+        if (cmp_place(in->at[mid], place) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     for (; lo < in->n && cmp_place(in->at[lo], place) == 0; lo++) {
         int32_t x = in->at[lo]->vpp_stage, y = place->vpp_stage;
@@ -72,7 +74,8 @@ sr_status sr_phase2_compare(sr_phase2_result *r, sr_err *err) {
     sr_candidate *c = sr_arena_calloc(r->arena, a->n_anomalies + 1, sizeof *c);
     index probes = {0}, listed = {0};
     if (c == NULL) return sr_fail_mem(err);
-    if (b != NULL && !(make_index(r->arena, b->probes, b->n_probes, &probes) && make_index(r->arena, b->anomalies, b->n_anomalies, &listed)))
+    if (b != NULL && !(make_index(r->arena, b->probes, b->n_probes, &probes) &&
+                       make_index(r->arena, b->anomalies, b->n_anomalies, &listed)))
         return sr_fail_mem(err);
     for (size_t i = 0; i < a->n_anomalies; i++) {
         c[i] = (sr_candidate){&a->anomalies[i], sr_absent_value(), sr_absent_value(), SR_NO_BENCHMARK};

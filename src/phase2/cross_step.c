@@ -33,8 +33,10 @@ static bool has_anomaly(const sr_p1 *p, int64_t opt_step) {
     size_t lo = 0, hi = p->n_anomalies;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (p->anomalies[mid].opt_step < opt_step) lo = mid + 1;
-        else hi = mid;
+        if (p->anomalies[mid].opt_step < opt_step)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     return lo < p->n_anomalies && p->anomalies[lo].opt_step == opt_step;
 }
@@ -45,8 +47,10 @@ static double benchmark_fraction(const sr_phase2_result *r, const sr_p1_growth *
     size_t lo = 0, hi = b != NULL ? b->n_growth : 0;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (b->growth[mid].opt_step < g->opt_step) lo = mid + 1;
-        else hi = mid;
+        if (b->growth[mid].opt_step < g->opt_step)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     for (; b != NULL && lo < b->n_growth && b->growth[lo].opt_step == g->opt_step; lo++) {
         const sr_p1_growth *o = &b->growth[lo];
@@ -60,8 +64,8 @@ static double benchmark_fraction(const sr_phase2_result *r, const sr_p1_growth *
 
 static void judge(const sr_phase2_result *r, const sr_p1_growth *g, sr_transition *t) {
     const sr_p1 *a = r->abnormal;
-    *t = (sr_transition){.from = g->previous_step, .to = g->opt_step, .target_name = g->target_name,
-                         .fraction = sr_absent_value()};
+    *t = (sr_transition){
+        .from = g->previous_step, .to = g->opt_step, .target_name = g->target_name, .fraction = sr_absent_value()};
     count(g, r->opts.growth, &t->qualified, &t->total);
     if (t->total > 0) t->fraction = (double)t->qualified / (double)t->total;
     t->benchmark_fraction = benchmark_fraction(r, g);
@@ -88,7 +92,8 @@ sr_status sr_phase2_transitions(sr_phase2_result *r, sr_err *err) {
         if (a->growth[i].has_previous) judge(r, &a->growth[i], &t[n++]);
     r->transitions = t;
     r->n_transitions = n;
-    /* gradients double in a healthy warm-up too: growth is a turning point where a finding stands in its earlier step */
+    /* gradients double in a healthy warm-up too: growth is a turning point where a finding stands in its earlier step
+     */
     for (size_t i = 0; i < n && r->turn == NULL; i++)
         if (t[i].grown && has_anomaly(a, t[i].from)) r->turn = &t[i];
     for (size_t i = 0; i < n && r->unexplained == NULL; i++)

@@ -36,20 +36,20 @@ static sr_status read_place(reading *in, const cJSON *o, const char *list, size_
     int64_t opt, rank, micro, vpp, step = 0;
     const char *target = sr_json_get_str(get(o, "target_name"));
     const char *opt_key = probe ? "opt_step" : "optimizer_step";
-    const char *bad = !get_int_in(o, opt_key, -big, big, &opt)               ? opt_key
-                      : !get_int_in(o, "rank", 0, INT32_MAX, &rank)          ? "rank"
-                      : !get_optional(o, "micro_step", -1, &micro)           ? "micro_step"
-                      : !get_optional(o, "vpp_stage", -1, &vpp)              ? "vpp_stage"
-                      : target == NULL                                       ? "target_name"
-                      : !probe && !get_int_in(o, "step", -big, big, &step)   ? "step"
-                      : !sr_json_get_num(get(o, "norm"), &p->norm)           ? "norm"
-                      : !sr_json_get_num(get(o, "delta"), &p->delta)         ? "delta"
-                      : !sr_json_get_num(get(o, "deviation_ratio"), &p->deviation_ratio) ? "deviation_ratio"
+    const char *bad = !get_int_in(o, opt_key, -big, big, &opt)                                 ? opt_key
+                      : !get_int_in(o, "rank", 0, INT32_MAX, &rank)                            ? "rank"
+                      : !get_optional(o, "micro_step", -1, &micro)                             ? "micro_step"
+                      : !get_optional(o, "vpp_stage", -1, &vpp)                                ? "vpp_stage"
+                      : target == NULL                                                         ? "target_name"
+                      : !probe && !get_int_in(o, "step", -big, big, &step)                     ? "step"
+                      : !sr_json_get_num(get(o, "norm"), &p->norm)                             ? "norm"
+                      : !sr_json_get_num(get(o, "delta"), &p->delta)                           ? "delta"
+                      : !sr_json_get_num(get(o, "deviation_ratio"), &p->deviation_ratio)       ? "deviation_ratio"
                       : !sr_json_get_num(get(o, "suspect_final_norm"), &p->suspect_final_norm) ? "suspect_final_norm"
                                                                                                : NULL;
     if (bad != NULL)
-        return sr_fail(in->err, SR_EINPUT, "%s: %s[%zu].%s: missing, of the wrong type or out of range", in->name, list, i,
-                       bad);
+        return sr_fail(in->err, SR_EINPUT, "%s: %s[%zu].%s: missing, of the wrong type or out of range", in->name, list,
+                       i, bad);
     int64_t hits = 0;
     (void)get_int_in(o, "hits", 0, INT32_MAX, &hits);
     p->n_hits = (size_t)hits;
@@ -81,8 +81,11 @@ static sr_status read_places(reading *in, const cJSON *root, const char *key, bo
         if (st != SR_OK) return st;
         /* the first candidate is what all is about: a list in another order would name another one */
         if (!probe && *n > 0 && earlier(&p[*n], &p[*n - 1]))
-            return sr_fail(in->err, SR_EINPUT, "%s: %s[%zu]: is earlier than the entry before it; give p1.json as phase1 wrote it, earliest "
-                           "first", in->name, key, *n);
+            return sr_fail(
+                in->err, SR_EINPUT,
+                "%s: %s[%zu]: is earlier than the entry before it; give p1.json as phase1 wrote it, earliest "
+                "first",
+                in->name, key, *n);
         ++*n;
     }
     *out = p;
@@ -106,14 +109,15 @@ static sr_status read_ranks(reading *in, const cJSON *o, const char *step, const
         int64_t rank;
         if (!sr_parse_int(v->string, strlen(v->string), &rank) || rank < 0 || rank > INT32_MAX ||
             !sr_json_get_num(v, &list[*n].norm))
-            return sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.ranks: a rank or its norm is no number", in->name,
-                           step);
+            return sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.ranks: a rank or its norm is no number",
+                           in->name, step);
         list[(*n)++].rank = (int32_t)rank;
     }
     qsort(list, *n, sizeof *list, cmp_rank);
     for (size_t i = 1; i < *n; i++)
         if (list[i].rank == list[i - 1].rank)
-            return sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.ranks: rank %d stands there twice", in->name, step, (int)list[i].rank);
+            return sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.ranks: rank %d stands there twice", in->name,
+                           step, (int)list[i].rank);
     *out = list;
     return SR_OK;
 }
@@ -134,14 +138,17 @@ static sr_status read_growth(reading *in, const cJSON *root) {
         const cJSON *before = get(o, "previous");
         const char *target = sr_json_get_str(get(o, "target_name"));
         if (!sr_parse_int(o->string, strlen(o->string), &g[n].opt_step) || target == NULL)
-            return sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms: \"%s\" is no optimizer step, or has no target_name",
-                           in->name, o->string);
+            return sr_fail(in->err, SR_EINPUT,
+                           "%s: target_rank_norms: \"%s\" is no optimizer step, or has no target_name", in->name,
+                           o->string);
         g[n].target_name = copy(in, target);
-        sr_status st = g[n].target_name == NULL ? sr_fail_mem(in->err)
-                                                : read_ranks(in, get(o, "ranks"), o->string, &g[n].ranks, &g[n].n_ranks);
+        sr_status st = g[n].target_name == NULL
+                           ? sr_fail_mem(in->err)
+                           : read_ranks(in, get(o, "ranks"), o->string, &g[n].ranks, &g[n].n_ranks);
         bool none = before == NULL || cJSON_IsNull(before);
         if (st == SR_OK && !none && !sr_json_get_int(get(before, "opt_step"), &g[n].previous_step))
-            st = sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.previous: no object with a whole opt_step", in->name, o->string);
+            st = sr_fail(in->err, SR_EINPUT, "%s: target_rank_norms.%s.previous: no object with a whole opt_step",
+                         in->name, o->string);
         if (st == SR_OK && !none) {
             g[n].has_previous = g[n].previous_step == g[n].opt_step - 1;
             st = read_ranks(in, get(before, "ranks"), o->string, &g[n].previous, &g[n].n_previous);
@@ -170,14 +177,17 @@ static sr_status read_run_ranks(reading *in, const cJSON *list) {
 }
 
 static sr_status read_shape(reading *in, const cJSON *root) {
-    const cJSON *source = get(root, "source"), *sharding = get(root, "sharding_analysis"), *summary = get(root, "summary");
+    const cJSON *source = get(root, "source"), *sharding = get(root, "sharding_analysis"),
+                *summary = get(root, "summary");
     int64_t window, steps;
     const cJSON *ranks = get(summary, "ranks");
-    const char *bad = sr_json_get_str(get(source, "format")) == NULL                            ? "source.format"
-                      : !get_int_in(sharding, "accumulation_window", 0, INT64_C(1) << 53, &window) ? "sharding_analysis.accumulation_window"
-                      : !get_int_in(sharding, "optimizer_step_count", 0, INT64_C(1) << 53, &steps) ? "sharding_analysis.optimizer_step_count"
-                      : !cJSON_IsArray(ranks)                                                    ? "summary.ranks"
-                                                                                                 : NULL;
+    const char *bad = sr_json_get_str(get(source, "format")) == NULL ? "source.format"
+                      : !get_int_in(sharding, "accumulation_window", 0, INT64_C(1) << 53, &window)
+                          ? "sharding_analysis.accumulation_window"
+                      : !get_int_in(sharding, "optimizer_step_count", 0, INT64_C(1) << 53, &steps)
+                          ? "sharding_analysis.optimizer_step_count"
+                      : !cJSON_IsArray(ranks) ? "summary.ranks"
+                                              : NULL;
     if (bad != NULL) return sr_fail(in->err, SR_EINPUT, "%s: %s: missing or of the wrong type", in->name, bad);
     in->p->db_path = copy(in, sr_json_get_str(get(root, "db_path")));
     in->p->metric = copy(in, sr_json_get_str(get(source, "metric")));

@@ -34,18 +34,24 @@ static bool ranking(const sr_phase2_result *r) {
 
 static void explain_steps(sr_str *b, const sr_phase2_result *r) {
     if (r->turn != NULL) {
-        sr_str_addf(b, " From optimizer step %lld to %lld the norm of %s grew at least %gx on %zu of %zu ranks: the root "
+        sr_str_addf(b,
+                    " From optimizer step %lld to %lld the norm of %s grew at least %gx on %zu of %zu ranks: the root "
                     "is in the earlier step, what follows is propagation.",
                     (long long)r->turn->from, (long long)r->turn->to, r->turn->target_name, r->opts.growth,
                     r->turn->qualified, r->turn->total);
-        if (r->few_ranks) sr_str_addf(b, " The run has fewer than %d ranks: all of them had to grow.", SR_PHASE2_MIN_RANKS);
-        if (r->turn->shared) sr_str_add(b, " The benchmark grows there too (shared by both sides); that does not move the root.");
+        if (r->few_ranks)
+            sr_str_addf(b, " The run has fewer than %d ranks: all of them had to grow.", SR_PHASE2_MIN_RANKS);
+        if (r->turn->shared)
+            sr_str_add(b, " The benchmark grows there too (shared by both sides); that does not move the root.");
     } else if (ranking(r)) {
         sr_str_add(b, " One step of dumps has no past: this is the largest gradient norm, a place to start from and no "
                       "proof that it is abnormal.");
     } else if (r->beyond_doubt) {
-        sr_str_addf(b, " It is the earliest candidate beyond doubt (not finite, saturated, or at least %gx its baseline)%s.",
-                    SR_PHASE2_BEYOND_DOUBT, r->abnormal->micro && r->unexplained == NULL ? "; no turning point between optimizer steps lies before it" : "");
+        sr_str_addf(
+            b, " It is the earliest candidate beyond doubt (not finite, saturated, or at least %gx its baseline)%s.",
+            SR_PHASE2_BEYOND_DOUBT,
+            r->abnormal->micro && r->unexplained == NULL ? "; no turning point between optimizer steps lies before it"
+                                                         : "");
     } else {
         sr_str_addf(b, " No candidate reaches %gx its baseline: this is the earliest one, to be confirmed.",
                     SR_PHASE2_BEYOND_DOUBT);
@@ -56,13 +62,15 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
     if (r->by_user) {
         sr_str_add(b, "The coordinate was named by the user: ");
         add_place(b, r->root);
-        sr_str_add(b, r->root_candidate == SIZE_MAX ? ". Phase 1 lists no candidate there: its values are not known." : ".");
+        sr_str_add(b, r->root_candidate == SIZE_MAX ? ". Phase 1 lists no candidate there: its values are not known."
+                                                    : ".");
         return;
     }
     if (r->root == NULL) {
         sr_str_add(b, "Phase 1 found no abnormal gradient: there is no root cause to name.");
         if (r->cross_device && r->benchmark->n_anomalies > 0)
-            sr_str_addf(b, " The benchmark has %zu candidates: were the two sides exchanged?", r->benchmark->n_anomalies);
+            sr_str_addf(b, " The benchmark has %zu candidates: were the two sides exchanged?",
+                        r->benchmark->n_anomalies);
         return;
     }
     add_place(b, r->root);
@@ -70,10 +78,14 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
     add_deviation(b, r->root);
     sr_str_addc(b, '.');
     if (r->root->n_hits > 1)
-        sr_str_addf(b, " %zu of %zu parameters of this rank were hit at once: it is only the first in backward order, the cause may lie in the "
-                    "data, the loss or the forward pass.", r->root->n_hits, r->abnormal->n_targets);
+        sr_str_addf(b,
+                    " %zu of %zu parameters of this rank were hit at once: it is only the first in backward order, the "
+                    "cause may lie in the "
+                    "data, the loss or the forward pass.",
+                    r->root->n_hits, r->abnormal->n_targets);
     if (strcmp(r->abnormal->metric, "grad_reduced") == 0)
-        sr_str_add(b, " The gradient was recorded after its reduction over ranks: which rank it came from is not known.");
+        sr_str_add(b,
+                   " The gradient was recorded after its reduction over ranks: which rank it came from is not known.");
     explain_steps(b, r);
     if (r->largest != NULL && !ranking(r)) {
         sr_str_add(b, " It is not the largest deviation (");
@@ -83,8 +95,11 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
         sr_str_add(b, "): what comes later and larger is taken for propagation.");
     }
     if (r->turn == NULL && r->unexplained != NULL && r->root->opt_step == r->unexplained->to)
-        sr_str_addf(b, " From optimizer step %lld to %lld most ranks grew at least %gx, which points to step %lld, but phase 1 lists nothing there.",
-                    (long long)r->unexplained->from, (long long)r->unexplained->to, r->opts.growth, (long long)r->unexplained->from);
+        sr_str_addf(b,
+                    " From optimizer step %lld to %lld most ranks grew at least %gx, which points to step %lld, but "
+                    "phase 1 lists nothing there.",
+                    (long long)r->unexplained->from, (long long)r->unexplained->to, r->opts.growth,
+                    (long long)r->unexplained->from);
     if (r->n_doubtful_before > 0)
         sr_str_addf(b, " %zu earlier candidate%s below %gx %s passed over.", r->n_doubtful_before,
                     r->n_doubtful_before == 1 ? "" : "s", SR_PHASE2_BEYOND_DOUBT,
@@ -120,7 +135,8 @@ static void explain_device(sr_str *b, const sr_phase2_result *r) {
     }
     sr_str_add(b, "benchmark value ");
     add_value(b, c->benchmark_value);
-    if (!sr_absent(c->ratio)) sr_str_addf(b, ", ratio %.4g (%gx or more would be device-specific)", c->ratio, SR_PHASE2_DEVICE_RATIO);
+    if (!sr_absent(c->ratio))
+        sr_str_addf(b, ", ratio %.4g (%gx or more would be device-specific)", c->ratio, SR_PHASE2_DEVICE_RATIO);
 }
 
 /* ---- members ---- */
@@ -187,28 +203,36 @@ static void write_missing(cJSON *root, const sr_phase2_result *r) {
     const sr_p1 *a = r->abnormal;
     cJSON *list = sr_json_array(root, "missing");
     if (!r->cross_device)
-        sr_json_str(list, NULL, "no benchmark: run phase1 on the benchmark with --probe and give both files "
+        sr_json_str(list, NULL,
+                    "no benchmark: run phase1 on the benchmark with --probe and give both files "
                     "(--npu, --gpu) to tell device-specific from shared");
     else if (r->benchmark->probes == NULL && a->n_anomalies > 0)
-        sr_json_str(list, NULL, "the benchmark's p1.json has no probes: its values are known only where it has "
+        sr_json_str(list, NULL,
+                    "the benchmark's p1.json has no probes: its values are known only where it has "
                     "anomalies of its own; make it with phase1 --probe");
     size_t unknown = 0;
     for (size_t i = 0; i < r->n_candidates; i++) unknown += r->candidates[i].verdict == SR_NO_BENCHMARK;
     if (r->cross_device && unknown > 0)
-        sr_json_str(list, NULL, "the benchmark has no value at the place of some candidates: it has other steps, ranks, parameters or micro "
+        sr_json_str(list, NULL,
+                    "the benchmark has no value at the place of some candidates: it has other steps, ranks, parameters "
+                    "or micro "
                     "steps; record the same ones on both sides");
-    if (a->run_ranks == 1) sr_json_str(list, NULL, "one rank only: what all ranks share can't be told from what one does");
+    if (a->run_ranks == 1)
+        sr_json_str(list, NULL, "one rank only: what all ranks share can't be told from what one does");
     if (strcmp(a->metric, "grad_reduced") == 0 && r->root != NULL)
-        sr_json_str(list, NULL, "the gradient was recorded after its reduction over ranks: which rank it came from is "
+        sr_json_str(list, NULL,
+                    "the gradient was recorded after its reduction over ranks: which rank it came from is "
                     "not known; record grad_unreduced");
     if (r->root != NULL && !a->micro && !a->dump)
         sr_json_str(list, NULL, "step-level data: the micro step is not known; record gradients per micro batch");
     if (r->root != NULL && a->dump && a->n_dump_steps <= 1)
-        sr_json_str(list, NULL, "one step of dumps only: nothing says what is normal; add dumps of other steps, or a "
+        sr_json_str(list, NULL,
+                    "one step of dumps only: nothing says what is normal; add dumps of other steps, or a "
                     "benchmark");
     for (size_t i = 0; i < r->n_transitions; i++)
         if (r->transitions[i].verdict == SR_TURN_NOT_ENOUGH_RANKS) {
-            sr_json_str(list, NULL, "some transitions have fewer than three ranks that both steps recorded: growth there "
+            sr_json_str(list, NULL,
+                        "some transitions have fewer than three ranks that both steps recorded: growth there "
                         "can't be judged");
             break;
         }

@@ -24,8 +24,8 @@ static size_t largest_of(const sr_p1 *a) {
     return best;
 }
 
-/* What is beyond doubt is an event: a micro step of a rank. All candidates it hit belong to it, so its first one in backward
- * order is where it began, even if that one alone would be open to doubt. */
+/* What is beyond doubt is an event: a micro step of a rank. All candidates it hit belong to it, so its first one in
+ * backward order is where it began, even if that one alone would be open to doubt. */
 static size_t begin_of_event(const sr_phase2_result *r, size_t at) {
     const sr_p1_place *p = r->candidates[at].place;
     for (size_t i = 0; i < at; i++) {
@@ -88,7 +88,8 @@ static bool event_beyond_doubt(const sr_phase2_result *r) {
     const sr_p1_place *p = r->root;
     for (size_t i = 0; i < r->n_candidates; i++) {
         const sr_p1_place *q = r->candidates[i].place;
-        if (q->opt_step == p->opt_step && q->micro_step == p->micro_step && q->rank == p->rank && sr_phase2_is_beyond_doubt(q))
+        if (q->opt_step == p->opt_step && q->micro_step == p->micro_step && q->rank == p->rank &&
+            sr_phase2_is_beyond_doubt(q))
             return true;
     }
     return false;

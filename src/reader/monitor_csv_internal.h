@@ -12,7 +12,7 @@
 #include "spikeroot/mem.h"
 
 #ifndef SR_CSV_LINE /* the fuzz targets are built with smaller limits, to meet them more often */
-#define SR_CSV_LINE (64 * 1024)
+#define SR_CSV_LINE  (64 * 1024)
 #define SR_CSV_BLOCK (256 * 1024)
 #endif
 
@@ -21,9 +21,9 @@ enum {
     CSV_MAX_FILES = 1 << 22,
     CSV_MAX_COLUMNS = 128,
     CSV_MAX_LINE = SR_CSV_LINE, /* bytes; a row of msProbe has 100 to 300 */
-    CSV_MAX_NAME = 4096,      /* bytes of a parameter's name */
+    CSV_MAX_NAME = 4096,        /* bytes of a parameter's name */
     CSV_BLOCK = SR_CSV_BLOCK,   /* bytes a read() asks for; above CSV_MAX_LINE */
-    CSV_PEEK = 1024 * 1024    /* bytes read of a file to learn what it holds */
+    CSV_PEEK = 1024 * 1024      /* bytes read of a file to learn what it holds */
 };
 
 /* ---- names: what a file or directory name says ---- */

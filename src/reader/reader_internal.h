@@ -65,8 +65,8 @@ typedef struct {
     sr_format format;
     /* Prepare to read `path`. *state belongs to the back-end and is freed by close. */
     sr_status (*open)(const char *path, const sr_read_opts *opts, void **state, sr_err *err);
-    /* Fill a new dataset, sealed, and the counts of its left_out. One without values is only no error where something was
-     * left out because the user chose so. */
+    /* Fill a new dataset, sealed, and the counts of its left_out. One without values is only no error where something
+     * was left out because the user chose so. */
     sr_status (*load)(void *state, sr_dataset **out, sr_err *err);
     /* As sr_reader_details. */
     sr_status (*details)(void *state, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,

@@ -51,8 +51,8 @@ sr_status sr_tdb_version(const sr_tdb_source *src, sqlite3 *db, int64_t *version
 /* Was the file or its -wal changed since sr_tdb_source_init? */
 bool sr_tdb_changed(const sr_tdb_source *src);
 
-/* What reading came to, given its result `code`: SR_EINPUT with a message of its own where the file was changed meanwhile
- * in a way that the mode does not guard against, or that explains the error; else `code`. */
+/* What reading came to, given its result `code`: SR_EINPUT with a message of its own where the file was changed
+ * meanwhile in a way that the mode does not guard against, or that explains the error; else `code`. */
 sr_status sr_tdb_settle(const sr_tdb_source *src, sr_status code, sr_err *err);
 
 /* Does the file end with a whole page?  SQLite takes the rest of the last one for zeros.  To be asked between
@@ -94,8 +94,8 @@ typedef struct {
     sr_tdb_layout layout;
 } sr_tdb_schema;
 
-/* Check that the tables and columns are there and are tables; strict: also that every page of them is sound, which takes
- * as long as reading the file.  Errors: SR_EINPUT names what was found. */
+/* Check that the tables and columns are there and are tables; strict: also that every page of them is sound, which
+ * takes as long as reading the file.  Errors: SR_EINPUT names what was found. */
 sr_status sr_tdb_read_schema(const sr_tdb_source *src, sqlite3 *db, bool strict, sr_tdb_schema *schema, sr_err *err);
 
 typedef struct {
@@ -112,7 +112,7 @@ typedef struct {
     const char *name;
     size_t len;
     int32_t vpp_stage;
-    int64_t id; /* the smallest of its rows */
+    int64_t id;    /* the smallest of its rows */
     bool left_out; /* not selected */
 } sr_tdb_group;
 
@@ -174,8 +174,8 @@ typedef struct {
     sr_left_out left_out; /* the counts */
 } sr_tdb_totals;
 
-/* Put all rows of t->metric_id into `ds`, with counted warnings.  *unfit: not all of them could be read straight from the
- * pages; to be repeated with t->by_sql and a fresh dataset. */
+/* Put all rows of t->metric_id into `ds`, with counted warnings.  *unfit: not all of them could be read straight from
+ * the pages; to be repeated with t->by_sql and a fresh dataset. */
 sr_status sr_tdb_read_rows(const sr_tdb *t, const sr_tdb_pool *pool, sr_dataset *ds, sr_tdb_totals *totals, bool *unfit,
                            sr_err *err);
 
@@ -194,8 +194,8 @@ typedef enum {
     SR_TDB_STOPPED /* by the caller */
 } sr_tdb_walked;
 
-/* Called for each row in order of (rank, step); a norm that is NULL is NaN.  Whatever it returns but SR_TDB_GOES_ON ends
- * the walk. */
+/* Called for each row in order of (rank, step); a norm that is NULL is NaN.  Whatever it returns but SR_TDB_GOES_ON
+ * ends the walk. */
 typedef sr_tdb_walked (*sr_tdb_take)(void *ctx, int64_t step, int64_t target, double norm, bool is_null);
 
 /* Walk all rows of the range; `db` is in a read transaction.  SR_TDB_ENDED: there are no more.  SR_TDB_UNFIT may come

@@ -2,8 +2,8 @@
  *
  * SQLite's loop over rows takes more time than all that is done with them, so a trend_data of the layout that msProbe
  * writes is walked here: https://www.sqlite.org/fileformat2.html, "B-tree Pages" and "Record Format".  SQLite still
- * opens the file, locks it, and reads its schema and all else.  Pages are the file's own only while nothing of them is in a
- * -wal, and their content is fixed inside a read transaction for the reasons given in trend_db_ahead.c.
+ * opens the file, locks it, and reads its schema and all else.  Pages are the file's own only while nothing of them is
+ * in a -wal, and their content is fixed inside a read transaction for the reasons given in trend_db_ahead.c.
  *
  * What is not exactly as expected is no error here: the walk ends as SR_TDB_UNFIT and the caller has SQLite read the
  * rows, which knows all layouts and all words for damage.
@@ -16,10 +16,10 @@
 #include "trend_db_internal.h"
 
 enum {
-    MAX_DEPTH = 20,        /* as in SQLite */
-    INTERIOR = 2,          /* page types of a tree of keys, */
-    LEAF = 10,             /* which a table WITHOUT ROWID is */
-    FILE_HEADER = 100,     /* bytes */
+    MAX_DEPTH = 20,         /* as in SQLite */
+    INTERIOR = 2,           /* page types of a tree of keys, */
+    LEAF = 10,              /* which a table WITHOUT ROWID is */
+    FILE_HEADER = 100,      /* bytes */
     FIRST_TEXT_OR_BLOB = 12 /* serial types from here on */
 };
 

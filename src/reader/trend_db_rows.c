@@ -1,8 +1,8 @@
 /* The rows of one metric of a trend.db.
  *
- * A rank's rows are taken from the file's pages (trend_db_pages.c), or where these are of another kind, walked by SQLite,
- * which calls put() for each from inside its own loop: an aggregate function that aggregates nothing.  Ranks, or slices of
- * a rank's steps where there are few ranks, are read side by side on connections that see one snapshot.
+ * A rank's rows are taken from the file's pages (trend_db_pages.c), or where these are of another kind, walked by
+ * SQLite, which calls put() for each from inside its own loop: an aggregate function that aggregates nothing.  Ranks,
+ * or slices of a rank's steps where there are few ranks, are read side by side on connections that see one snapshot.
  */
 #include <math.h>
 #include <pthread.h>

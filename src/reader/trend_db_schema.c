@@ -123,7 +123,8 @@ static sr_tdb_column column_kind(const char *name) {
     return (sr_tdb_column)i;
 }
 
-/* The columns of a clustered trend_data in the order in which they are stored: SQLite tells it as that of the key's index. */
+/* The columns of a clustered trend_data in the order in which they are stored: SQLite tells it as that of the key's
+ * index. */
 static sr_status read_layout(const sr_tdb_source *src, sqlite3 *db, sr_tdb_layout *layout, sr_err *err) {
     static const char *const sql =
         "SELECT c.name, x.desc, t.rootpage FROM pragma_index_list('trend_data') i, pragma_index_xinfo(i.name) x, "

@@ -84,7 +84,8 @@ void sr_running_median_push(sr_running_median *m, double v) {
     unsigned i;
     if (m->n == SR_WINDOW) { /* take the oldest out of the sorted copy */
         double old = m->ring[m->next];
-        for (i = 0; m->sorted[i] < old; i++) {}
+        for (i = 0; m->sorted[i] < old; i++) {
+        }
         memmove(&m->sorted[i], &m->sorted[i + 1], (SR_WINDOW - 1 - i) * sizeof *m->sorted);
         m->n--;
     }

@@ -19,8 +19,8 @@
 static _Thread_local bool incomplete;
 
 static cJSON *attach(cJSON *parent, const char *key, cJSON *item) {
-    bool ok = item != NULL && parent != NULL && (key != NULL ? cJSON_AddItemToObject(parent, key, item) != 0
-                                             : cJSON_AddItemToArray(parent, item) != 0);
+    bool ok = item != NULL && parent != NULL &&
+              (key != NULL ? cJSON_AddItemToObject(parent, key, item) != 0 : cJSON_AddItemToArray(parent, item) != 0);
     if (ok) return item;
     cJSON_Delete(item);
     incomplete = true;
@@ -197,7 +197,8 @@ static const char *clean_text(const char *text, size_t len, sr_str *out, size_t 
         else if (in_string && *p == '\\')
             wrong = check_escape(p, end, &n);
         else if (!in_string && (*p == '[' || *p == '{') && ++depth > SR_JSON_MAX_DEPTH)
-            wrong = "nested deeper than the limit of " SR_TEXT(SR_JSON_MAX_DEPTH) " brackets; no result of spikeroot is";
+            wrong =
+                "nested deeper than the limit of " SR_TEXT(SR_JSON_MAX_DEPTH) " brackets; no result of spikeroot is";
         else if (!in_string && (*p == ']' || *p == '}'))
             depth--;
         if (wrong != NULL) break;
@@ -277,8 +278,10 @@ static sr_status check_tree(const cJSON *root, const char *name, const sr_str *c
     const char *twice = sr_json_repeated_key(root, &no_memory);
     if (no_memory) return sr_fail_mem(err);
     if (twice == NULL) return SR_OK;
-    return sr_fail(err, SR_EINPUT, "%s: the key \"%.60s\" stands twice in one object, so it is not certain which counts; "
-                   "make the file again", name, twice);
+    return sr_fail(err, SR_EINPUT,
+                   "%s: the key \"%.60s\" stands twice in one object, so it is not certain which counts; "
+                   "make the file again",
+                   name, twice);
 }
 
 sr_status sr_json_parse(const char *text, size_t len, const char *name, cJSON **out, sr_err *err) {
@@ -348,14 +351,17 @@ const char *sr_json_get_str(const cJSON *item) { return cJSON_IsString(item) ? i
 sr_status sr_json_check_phase(const cJSON *root, const char *name, int phase, sr_err *err) {
     int64_t found, version;
     if (!cJSON_IsObject(root) || !sr_json_get_int(cJSON_GetObjectItemCaseSensitive(root, "phase"), &found))
-        return sr_fail(err, SR_EINPUT, "%s: phase: missing; give the JSON file that 'spikeroot phase%d' wrote", name, phase);
+        return sr_fail(err, SR_EINPUT, "%s: phase: missing; give the JSON file that 'spikeroot phase%d' wrote", name,
+                       phase);
     if (found != phase)
         return sr_fail(err, SR_EINPUT, "%s: phase: is %lld; give the JSON file that 'spikeroot phase%d' wrote", name,
                        (long long)found, phase);
     if (!sr_json_get_int(cJSON_GetObjectItemCaseSensitive(root, "schema_version"), &version))
         return sr_fail(err, SR_EINPUT, "%s: schema_version: missing or no whole number", name);
     if (version != SR_SCHEMA_VERSION)
-        return sr_fail(err, SR_EINPUT, "%s: schema_version: is %lld, this program reads %d; make the file again with this "
-                       "version", name, (long long)version, SR_SCHEMA_VERSION);
+        return sr_fail(err, SR_EINPUT,
+                       "%s: schema_version: is %lld, this program reads %d; make the file again with this "
+                       "version",
+                       name, (long long)version, SR_SCHEMA_VERSION);
     return SR_OK;
 }

@@ -40,7 +40,10 @@ static void *work(void *arg) {
     }
 }
 
-enum { MAX_THREADS = 256, FILES_PER_THREAD = 4 }; /* a database with its -wal and -shm, or a CSV, and some for the rest */
+enum {
+    MAX_THREADS = 256,
+    FILES_PER_THREAD = 4
+}; /* a database with its -wal and -shm, or a CSV, and some for the rest */
 
 unsigned sr_parallel_threads(unsigned threads, size_t n) {
     if (threads == 0) {

@@ -1,8 +1,9 @@
 /* Writes statistics dumps as msProbe lays them out: gen_dump DIR LAYERS OPS [BYTES]
  *
- * OPS operators (a forward and a backward entry each) over LAYERS layers, as dump.json with indent 1, construct.json and
- * stack.json.  With BYTES, operators go on until dump.json has that size.  Values are smooth functions of the position, with
- * noise of 1e-4; the same arguments give the same bytes but for what DIR's last letter decides (A: a fork in the middle). */
+ * OPS operators (a forward and a backward entry each) over LAYERS layers, as dump.json with indent 1, construct.json
+ * and stack.json.  With BYTES, operators go on until dump.json has that size.  Values are smooth functions of the
+ * position, with noise of 1e-4; the same arguments give the same bytes but for what DIR's last letter decides (A: a
+ * fork in the middle). */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -21,13 +22,16 @@ static double noise(void) {
 static void tensor(FILE *f, double norm) {
     double rms = norm / 256.0;
     fprintf(f,
-            "    {\n     \"type\": \"torch.Tensor\",\n     \"dtype\": \"torch.bfloat16\",\n     \"shape\": [\n      512,\n      2,\n      64\n     ],\n"
-            "     \"Max\": %.16g,\n     \"Min\": %.16g,\n     \"Mean\": %.16g,\n     \"Norm\": %.16g,\n     \"requires_grad\": true\n    }",
+            "    {\n     \"type\": \"torch.Tensor\",\n     \"dtype\": \"torch.bfloat16\",\n     \"shape\": [\n      "
+            "512,\n      2,\n      64\n     ],\n"
+            "     \"Max\": %.16g,\n     \"Min\": %.16g,\n     \"Mean\": %.16g,\n     \"Norm\": %.16g,\n     "
+            "\"requires_grad\": true\n    }",
             4.1 * rms * noise(), -3.9 * rms * noise(), 1e-3 * rms, norm);
 }
 
 static void entry(FILE *f, const char *key, int backward, double in, double out, int first) {
-    fprintf(f, "%s  \"%s.%s.0\": {\n   \"%s\": [\n", first ? "" : ",\n", key, backward ? "backward" : "forward", backward ? "input" : "input_args");
+    fprintf(f, "%s  \"%s.%s.0\": {\n   \"%s\": [\n", first ? "" : ",\n", key, backward ? "backward" : "forward",
+            backward ? "input" : "input_args");
     tensor(f, in);
     fprintf(f, "\n   ],\n%s   \"output\": [\n", backward ? "" : "   \"input_kwargs\": {},\n");
     tensor(f, out);
@@ -59,7 +63,9 @@ int main(int argc, char **argv) {
     state = (uint64_t)group;
     if (mkdir(dir, 0777) != 0 && errno != EEXIST) return perror(dir), 1;
     FILE *f = create(dir, "dump.json"), *c = create(dir, "construct.json");
-    fputs("{\n \"task\": \"statistics\",\n \"level\": \"L0\",\n \"framework\": \"pytorch\",\n \"dump_data_dir\": null,\n \"data\": {\n", f);
+    fputs("{\n \"task\": \"statistics\",\n \"level\": \"L0\",\n \"framework\": \"pytorch\",\n \"dump_data_dir\": "
+          "null,\n \"data\": {\n",
+          f);
     fputs("{\n", c);
     long n = 0;
     for (; n < ops || (bytes > 0 && ftell(f) < bytes); n++) {

@@ -7,8 +7,8 @@
  *   - or exit with 1, nothing on stdout, and a message that says that memory is out (an undisturbed run that failed:
  * any). All else is an error: a signal, no end within a minute, another status, other bytes, no message or one that
  * blames the input, a watched file that is not as it was, a temporary file that was left. FAULT_PER_STACK=N: no more
- * than N allocations with the same call stack (0: all), in all commands that name the same FAULT_STACKS (a file; addresses
- * must not be random: setarch -R).
+ * than N allocations with the same call stack (0: all), in all commands that name the same FAULT_STACKS (a file;
+ * addresses must not be random: setarch -R).
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -54,7 +54,8 @@ static struct stack {
     long n;
 } own_stacks[STACKS], *stacks = own_stacks;
 
-/* One table for several commands: the file FAULT_STACKS.  Two that write at the same time may try a stack once too often. */
+/* One table for several commands: the file FAULT_STACKS.  Two that write at the same time may try a stack once too
+ * often. */
 static void share_stacks(const char *path) {
     if (path[0] == '\0') return;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);

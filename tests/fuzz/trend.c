@@ -6,8 +6,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "fuzz.h"
 #include "../unit/pages_fixture.h"
+#include "fuzz.h"
 
 int __real_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char *vfs);
 int __wrap_sqlite3_open_v2(const char *name, sqlite3 **db, int flags, const char *vfs);

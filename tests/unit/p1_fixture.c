@@ -7,17 +7,17 @@
 
 /* ---- a p1.json ---- */
 
-
 static void comma(sr_str *b) {
     if (b->len > 0) sr_str_addc(b, ',');
 }
 
 void p1_anomaly(p1_text *t, int opt, int rank, int micro, const char *target, double ratio) {
     comma(&t->anomalies);
-    sr_str_addf(&t->anomalies, "{\"rank\":%d,\"step\":%d,\"optimizer_step\":%d,\"target_id\":1,\"target_name\":\"%s\","
+    sr_str_addf(&t->anomalies,
+                "{\"rank\":%d,\"step\":%d,\"optimizer_step\":%d,\"target_id\":1,\"target_name\":\"%s\","
                 "\"vpp_stage\":null,\"metric\":\"grad_unreduced\",\"norm\":%g,\"deviation_ratio\":%g,"
-                "\"trigger\":\"%s\"", rank, opt * 10 + micro, opt, target, ratio / 10, ratio,
-                t->window > 0 ? "micro_step_delta" : "iqr+mad");
+                "\"trigger\":\"%s\"",
+                rank, opt * 10 + micro, opt, target, ratio / 10, ratio, t->window > 0 ? "micro_step_delta" : "iqr+mad");
     if (t->window > 0)
         sr_str_addf(&t->anomalies, ",\"micro_step\":%d,\"delta\":%g,\"suspect_final_norm\":%g", micro, ratio / 20,
                     ratio / 10);
@@ -26,7 +26,8 @@ void p1_anomaly(p1_text *t, int opt, int rank, int micro, const char *target, do
 
 void p1_nonfinite(p1_text *t, int opt, int rank, int micro, const char *target) {
     comma(&t->anomalies);
-    sr_str_addf(&t->anomalies, "{\"rank\":%d,\"step\":%d,\"micro_step\":%d,\"optimizer_step\":%d,"
+    sr_str_addf(&t->anomalies,
+                "{\"rank\":%d,\"step\":%d,\"micro_step\":%d,\"optimizer_step\":%d,"
                 "\"target_name\":\"%s\","
                 "\"norm\":\"NaN\",\"delta\":\"NaN\",\"deviation_ratio\":null,\"trigger\":\"nonfinite\"}",
                 rank, opt * 10 + micro, micro, opt, target);
@@ -34,8 +35,7 @@ void p1_nonfinite(p1_text *t, int opt, int rank, int micro, const char *target) 
 
 static void add_ranks(sr_str *b, const double *v, int n) {
     for (int i = 0; i < n; i++) {
-        if (isnan(v[i]))
-            continue;
+        if (isnan(v[i])) continue;
         if (b->s[b->len - 1] != '{') sr_str_addc(b, ',');
         sr_str_addf(b, "\"%d\":%g", i, v[i]);
     }
@@ -59,8 +59,10 @@ void p1_all_grow(p1_text *t, int to, double factor) {
 
 void p1_probe(p1_text *t, int opt, int rank, int micro, const char *target, const char *norm, const char *delta) {
     comma(&t->probes);
-    sr_str_addf(&t->probes, "{\"opt_step\":%d,\"rank\":%d,\"micro_step\":%d,\"target_name\":\"%s\",\"vpp_stage\":null,"
-                "\"norm\":%s,\"delta\":%s}", opt, rank, micro, target, norm, delta);
+    sr_str_addf(&t->probes,
+                "{\"opt_step\":%d,\"rank\":%d,\"micro_step\":%d,\"target_name\":\"%s\",\"vpp_stage\":null,"
+                "\"norm\":%s,\"delta\":%s}",
+                opt, rank, micro, target, norm, delta);
 }
 
 sr_status p1_read(const char *text, sr_p1 **out, sr_err *err) {
@@ -75,9 +77,11 @@ static sr_p1 *take(p1_text *t) {
     sr_str b = {0};
     sr_err err;
     sr_p1 *p;
-    sr_str_addf(&b, "{\"phase\":1,\"schema_version\":1,\"db_path\":\"x\",\"source\":{\"format\":\"%s\",\"metric\":"
+    sr_str_addf(&b,
+                "{\"phase\":1,\"schema_version\":1,\"db_path\":\"x\",\"source\":{\"format\":\"%s\",\"metric\":"
                 "\"grad_unreduced\"},\"sharding_analysis\":{\"accumulation_window\":%d,\"optimizer_step_count\":%d},"
-                "\"summary\":{\"ranks\":[", t->format != NULL ? t->format : "csv", t->window, 20);
+                "\"summary\":{\"ranks\":[",
+                t->format != NULL ? t->format : "csv", t->window, 20);
     for (int i = 0; i < t->ranks; i++) sr_str_addf(&b, "%s%d", i > 0 ? "," : "", i);
     sr_str_addf(&b, "]},\"anomalies\":[%s],\"target_rank_norms\":{%s}", sr_str_text(&t->anomalies),
                 sr_str_text(&t->growth));
@@ -92,7 +96,6 @@ static sr_p1 *take(p1_text *t) {
 }
 
 /* ---- its result ---- */
-
 
 p1_result p1_judge_with(p1_text *abnormal, p1_text *benchmark, sr_phase2_opts opts) {
     sr_err err;

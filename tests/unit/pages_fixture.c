@@ -83,7 +83,8 @@ static size_t some(sqlite3 *db, const char *sql, int64_t *out, size_t most) {
     sqlite3_stmt *st = NULL;
     size_t n = 0;
     int rc = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
-    while (rc != SQLITE_DONE && n < most && (rc = sqlite3_step(st)) == SQLITE_ROW) out[n++] = sqlite3_column_int64(st, 0);
+    while (rc != SQLITE_DONE && n < most && (rc = sqlite3_step(st)) == SQLITE_ROW)
+        out[n++] = sqlite3_column_int64(st, 0);
     (void)sqlite3_finalize(st);
     return rc == SQLITE_DONE || rc == SQLITE_ROW || rc == SQLITE_OK ? n : SIZE_MAX;
 }
@@ -97,8 +98,10 @@ const char *pages_differ(sqlite3 *db, size_t *n_walked, size_t *n_unfit) {
     if (sr_tdb_read_schema(&source, db, false, &schema, &err) != SR_OK || schema.layout.n == 0) return NULL;
     size_t n_ranks = some(db, "SELECT DISTINCT rank FROM trend_data WHERE typeof(rank) = 'integer'", rank, SOME_RANKS);
     size_t n_metrics = some(db, "SELECT DISTINCT metric_id FROM trend_data", metric, SOME_METRICS);
-    size_t n_steps = some(db, "SELECT min(step) FROM trend_data UNION ALL SELECT avg(step) FROM trend_data UNION ALL "
-                              "SELECT max(step) FROM trend_data", step, 3);
+    size_t n_steps = some(db,
+                          "SELECT min(step) FROM trend_data UNION ALL SELECT avg(step) FROM trend_data UNION ALL "
+                          "SELECT max(step) FROM trend_data",
+                          step, 3);
     if (n_ranks == SIZE_MAX || n_metrics == SIZE_MAX || n_steps == SIZE_MAX) return NULL;
     rank[n_ranks++] = 12345; /* most likely not there */
     metric[n_metrics++] = 77;

@@ -49,12 +49,12 @@ typedef struct run_spec {
     int (*window_of)(int opt); /* window lengths that change; NULL: `window` */
 
     /* how it was recorded */
-    sr_format format;  /* default trend.db */
-    bool named;        /* the source names micro steps; else a running index */
-    int64_t first;     /* raw step of the run's first point */
-    int skip;          /* points at the start that were not recorded */
-    int gap, gap_last; /* points gap..gap_last (counted from 0) were not recorded; 0: none */
-    bool model_order;  /* targets are listed from the embedding to the output layer */
+    sr_format format;         /* default trend.db */
+    bool named;               /* the source names micro steps; else a running index */
+    int64_t first;            /* raw step of the run's first point */
+    int skip;                 /* points at the start that were not recorded */
+    int gap, gap_last;        /* points gap..gap_last (counted from 0) were not recorded; 0: none */
+    bool model_order;         /* targets are listed from the embedding to the output layer */
     const sr_target *targets; /* other targets (name and vpp_stage), in the order they are listed */
     int n_targets;
     const double *base; /* base norm of each target; NULL: log-normal around 0.08 */
@@ -90,7 +90,7 @@ run *run_new_with(const run_spec *s, const sr_phase1_opts *opts, const run *benc
 run *run_of(sr_dataset *ds, const sr_phase1_opts *opts, const run *benchmark);
 void run_free(run *r);
 
-sr_phase1_opts run_opts(void);  /* the defaults */
+sr_phase1_opts run_opts(void); /* the defaults */
 sr_phase2_opts run_opts2(void);
 /* The JSON text of a result; free() it. */
 char *run_text1(const sr_phase1_result *r);

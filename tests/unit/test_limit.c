@@ -88,7 +88,7 @@ static void test_refused(void **state) {
     sr_limit_set(UINT64_C(1) << 31);
     assert_true(sr_limit_allows(64 * MIB));
     assert_false(sr_limit_allows(SIZE_MAX)); /* 4 GiB on 32 bits */
-    assert_true(sr_limit_allows(64 * MIB)); /* what was refused does not count */
+    assert_true(sr_limit_allows(64 * MIB));  /* what was refused does not count */
     sr_limit_explain(text, sizeof text);
     assert_non_null(strstr(text, "the memory limit of 2.0 GiB is reached"));
     assert_non_null(strstr(text, "--max-memory"));

@@ -139,8 +139,8 @@ static double one_percent(int opt, int rank, int micro, int target) {
 static void test_one_percent_of_a_stable_target_is_no_anomaly(void **state) {
     (void)state;
     for (int window = 1; window <= 4; window += 3) {
-        run_spec s = {.ranks = 4, .layers = 3, .steps = 40, .window = window, .rho = 0.25, .factor = one_percent,
-                      .noise = -1.0};
+        run_spec s = {
+            .ranks = 4, .layers = 3, .steps = 40, .window = window, .rho = 0.25, .factor = one_percent, .noise = -1.0};
         run *r = run_new(&s);
         run_assert_window(r, window > 1 ? window : 0, 40);
         run_assert_clean(r);

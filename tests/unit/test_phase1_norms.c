@@ -68,8 +68,8 @@ static double without_step_6(int opt, int rank, int micro, int target, double no
 /* Steps 5 and 7 are neighbours in the data, but not adjacent. */
 static void test_rank_norms_over_a_missing_step(void **state) {
     (void)state;
-    run_spec s = {.ranks = 4, .layers = 2, .steps = 12, .window = 4, .rho = 0.25, .named = true,
-                  .record = without_step_6};
+    run_spec s = {
+        .ranks = 4, .layers = 2, .steps = 12, .window = 4, .rho = 0.25, .named = true, .record = without_step_6};
     run *r = run_new(&s);
     assert_int_equal(r->p1->n_rank_norms, 11);
     for (size_t w = 0; w < 11; w++) assert_true(r->p1->rank_norms[w].has_previous == (w != 0 && w != 6));
@@ -200,7 +200,8 @@ static void test_places_of_bad_json(void **state) {
     assert_places_refused("{\"phase\":1,\"schema_version\":1}", "x.json: anomalies: must be an array");
     assert_places_refused("{\"phase\":1,\"schema_version\":1,\"anomalies\":[{}]}", "x.json: anomalies[0]");
     assert_places_refused("{\"phase\":1,\"schema_version\":1,\"anomalies\":[{\"optimizer_step\":1,\"rank\":-2,"
-                          "\"target_name\":\"w\"}]}", "x.json: anomalies[0]");
+                          "\"target_name\":\"w\"}]}",
+                          "x.json: anomalies[0]");
 }
 
 /* ---- the same result whatever the thread count, and from one run to the next ---- */

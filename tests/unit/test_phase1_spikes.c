@@ -274,8 +274,10 @@ static void test_deepest_layer_hit_first_when_listed_in_model_order(void **state
 
 static void test_layer_10_is_deeper_than_layer_9(void **state) {
     (void)state;
-    static const sr_target targets[] = {{"decoder.layers.1.w", SR_NO_VPP, 0}, {"decoder.layers.10.w", SR_NO_VPP, 0},
-                                        {"decoder.layers.11.w", SR_NO_VPP, 0}, {"decoder.layers.2.w", SR_NO_VPP, 0},
+    static const sr_target targets[] = {{"decoder.layers.1.w", SR_NO_VPP, 0},
+                                        {"decoder.layers.10.w", SR_NO_VPP, 0},
+                                        {"decoder.layers.11.w", SR_NO_VPP, 0},
+                                        {"decoder.layers.2.w", SR_NO_VPP, 0},
                                         {"decoder.layers.9.w", SR_NO_VPP, 0}};
     run_spec s = {.ranks = 4, .steps = 20, .targets = targets, .n_targets = 5};
     run_hit(&s, 12, 1, 0, RUN_ANY, 60.0);
@@ -289,8 +291,10 @@ static void test_layer_10_is_deeper_than_layer_9(void **state) {
 /* With two model chunks a rank, chunk 1 holds the later layers though its numbers begin at 0 again. */
 static void test_deepest_chunk_hit_first(void **state) {
     (void)state;
-    static const sr_target targets[] = {{"decoder.layers.1.w", 0, 0}, {"decoder.layers.0.w", 0, 0},
-                                        {"decoder.layers.1.w", 1, 0}, {"decoder.layers.0.w", 1, 0}};
+    static const sr_target targets[] = {{"decoder.layers.1.w", 0, 0},
+                                        {"decoder.layers.0.w", 0, 0},
+                                        {"decoder.layers.1.w", 1, 0},
+                                        {"decoder.layers.0.w", 1, 0}};
     run_spec s = {.ranks = 4, .steps = 20, .targets = targets, .n_targets = 4};
     run_hit(&s, 12, 1, 0, RUN_ANY, 60.0);
     run *r = run_new(&s);
@@ -313,7 +317,8 @@ static double stages(int opt, int rank, int micro, int target, double norm) {
 
 static void test_rank_of_the_last_stage_first(void **state) {
     (void)state;
-    static const sr_target targets[] = {{"output_layer.weight", SR_NO_VPP, 0}, {"decoder.layers.1.w", SR_NO_VPP, 0},
+    static const sr_target targets[] = {{"output_layer.weight", SR_NO_VPP, 0},
+                                        {"decoder.layers.1.w", SR_NO_VPP, 0},
                                         {"decoder.layers.0.w", SR_NO_VPP, 0},
                                         {"embedding.word_embeddings.weight", SR_NO_VPP, 0}};
     run_spec s = {.ranks = 3, .steps = 30, .targets = targets, .n_targets = 4, .record = stages};

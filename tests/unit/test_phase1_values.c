@@ -361,8 +361,8 @@ static void test_resumed_step_counts_as_recorded_last(void **state) {
 static void test_dump_of_one_step_lists_the_largest(void **state) {
     (void)state;
     static const double base[] = {1.0, 9.0, 2.0, 7.0, 3.0, 4.0};
-    run_spec s = {.ranks = 1, .layers = 2, .steps = 1, .base = base, .noise = -1.0, .format = SR_FORMAT_DUMP,
-                  .first = 3};
+    run_spec s = {
+        .ranks = 1, .layers = 2, .steps = 1, .base = base, .noise = -1.0, .format = SR_FORMAT_DUMP, .first = 3};
     sr_phase1_opts opts = run_opts();
     opts.top = 3;
     run *r = run_new_with(&s, &opts, NULL);

@@ -105,7 +105,7 @@ static void test_growth_into_nan_is_growth(void **state) {
     p1_anomaly(&t, 5, 2, 3, "w", 5.0);
     p1_nonfinite(&t, 6, 0, 0, "w");
     sr_str_add(&t.growth, "\"6\":{\"target_name\":\"w\",\"ranks\":{\"0\":\"NaN\",\"1\":\"Infinity\",\"2\":\"NaN\"},"
-               "\"previous\":{\"opt_step\":5,\"ranks\":{\"0\":1,\"1\":1,\"2\":1}}}");
+                          "\"previous\":{\"opt_step\":5,\"ranks\":{\"0\":1,\"1\":1,\"2\":1}}}");
     p1_result x = p1_judge(&t, NULL);
     p1_assert_root(&x, 5, 2, 3, "w");
     assert_int_equal(x.r->turn->qualified, 3);
@@ -170,9 +170,9 @@ static void test_growth_needs_the_same_target_one_step_earlier(void **state) {
     p1_anomaly(&t, 4, 2, 3, "w", 5.0);
     p1_anomaly(&t, 6, 0, 0, "w", 90.0);
     sr_str_add(&t.growth, "\"4\":{\"target_name\":\"w\",\"ranks\":{\"0\":1,\"1\":1,\"2\":1},\"previous\":null},"
-               "\"6\":{\"target_name\":\"w\",\"ranks\":{\"0\":9,\"1\":9,\"2\":9},"
-               "\"previous\":{\"opt_step\":4,\"ranks\":{\"0\":1,\"1\":1,\"2\":1}}},"
-               "\"7\":{\"target_name\":\"v\",\"ranks\":{\"0\":99,\"1\":99,\"2\":99},\"previous\":null}");
+                          "\"6\":{\"target_name\":\"w\",\"ranks\":{\"0\":9,\"1\":9,\"2\":9},"
+                          "\"previous\":{\"opt_step\":4,\"ranks\":{\"0\":1,\"1\":1,\"2\":1}}},"
+                          "\"7\":{\"target_name\":\"v\",\"ranks\":{\"0\":99,\"1\":99,\"2\":99},\"previous\":null}");
     p1_result x = p1_judge(&t, NULL);
     assert_int_equal(x.r->n_transitions, 0);
     p1_assert_root(&x, 6, 0, 0, "w");
@@ -291,8 +291,15 @@ static void test_coord_named_by_user(void **state) {
     p1_text t = {.ranks = 4, .window = 8};
     p1_anomaly(&t, 5, 2, 3, "w", 50.0);
     p1_anomaly(&t, 7, 1, 6, "v", 20.0);
-    sr_p1_place coord = {.opt_step = 7, .rank = 1, .micro_step = 6, .target_name = "v", .vpp_stage = -1, .trigger = "",
-                         .norm = sr_absent_value(), .delta = sr_absent_value(), .deviation_ratio = sr_absent_value(),
+    sr_p1_place coord = {.opt_step = 7,
+                         .rank = 1,
+                         .micro_step = 6,
+                         .target_name = "v",
+                         .vpp_stage = -1,
+                         .trigger = "",
+                         .norm = sr_absent_value(),
+                         .delta = sr_absent_value(),
+                         .deviation_ratio = sr_absent_value(),
                          .suspect_final_norm = sr_absent_value()};
     sr_phase2_opts opts = run_opts2();
     opts.coord = &coord;
@@ -312,9 +319,16 @@ static void test_coord_that_is_no_candidate(void **state) {
     for (int found = 0; found < 2; found++) {
         p1_text t = {.ranks = 4, .window = 8};
         if (found == 1) p1_anomaly(&t, 5, 2, 3, "w", 50.0);
-        sr_p1_place coord = {.opt_step = 3, .rank = 0, .micro_step = -1, .target_name = "u", .vpp_stage = -1,
-                             .trigger = "", .norm = sr_absent_value(), .delta = sr_absent_value(),
-                             .deviation_ratio = sr_absent_value(), .suspect_final_norm = sr_absent_value()};
+        sr_p1_place coord = {.opt_step = 3,
+                             .rank = 0,
+                             .micro_step = -1,
+                             .target_name = "u",
+                             .vpp_stage = -1,
+                             .trigger = "",
+                             .norm = sr_absent_value(),
+                             .delta = sr_absent_value(),
+                             .deviation_ratio = sr_absent_value(),
+                             .suspect_final_norm = sr_absent_value()};
         sr_phase2_opts opts = run_opts2();
         opts.coord = &coord;
         p1_result x = p1_judge_with(&t, NULL, opts);
@@ -328,8 +342,9 @@ static void test_coord_that_is_no_candidate(void **state) {
 
 /* ---- p1.json that is not what it should be ---- */
 
-#define HEAD "{\"phase\":1,\"schema_version\":1,\"source\":{\"format\":\"csv\"},\"sharding_analysis\":" \
-             "{\"accumulation_window\":0,\"optimizer_step_count\":3},\"summary\":{\"ranks\":[0]}"
+#define HEAD                                                                                                           \
+    "{\"phase\":1,\"schema_version\":1,\"source\":{\"format\":\"csv\"},\"sharding_analysis\":"                         \
+    "{\"accumulation_window\":0,\"optimizer_step_count\":3},\"summary\":{\"ranks\":[0]}"
 
 static void test_bad_p1_is_refused(void **state) {
     (void)state;

@@ -32,8 +32,8 @@ static void test_device_specific_candidate_of_the_step(void **state) {
     p1_anomaly(&t, 5, 1, 2, "w", 40.0);
     p1_anomaly(&t, 5, 2, 3, "w", 40.0);
     p1_anomaly(&t, 5, 2, 4, "w", 40.0);
-    p1_probe(&b, 5, 1, 2, "w", "4", "1.9");   /* our delta is 2 */
-    p1_probe(&b, 5, 2, 3, "w", "4", "1.0");   /* exactly 2x */
+    p1_probe(&b, 5, 1, 2, "w", "4", "1.9"); /* our delta is 2 */
+    p1_probe(&b, 5, 2, 3, "w", "4", "1.0"); /* exactly 2x */
     p1_probe(&b, 5, 2, 4, "w", "0.1", "0.1");
     p1_result x = p1_judge(&t, &b);
     p1_assert_root(&x, 5, 2, 3, "w");
@@ -46,7 +46,8 @@ static void test_device_specific_candidate_of_the_step(void **state) {
     p1_done(&x);
 }
 
-/* Not listed by the benchmark: device-specific (spec). Asked for with --probe and not there at all: nothing is known. */
+/* Not listed by the benchmark: device-specific (spec). Asked for with --probe and not there at all: nothing is known.
+ */
 static void test_benchmark_without_the_anomaly_and_without_the_place(void **state) {
     (void)state;
     p1_text t = {.ranks = 4, .window = 8}, b = {.ranks = 4, .window = 8};

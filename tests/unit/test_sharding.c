@@ -304,7 +304,13 @@ static void test_windows_go_on_after_nan(void **state) {
 
 static void test_explicit_micro_step_uses_source_step(void **state) {
     (void)state;
-    run_spec s = {.ranks = 4, .steps = 10, .layers = 4, .window = 4, .rho = 0.25, .named = true, .first = 4711,
+    run_spec s = {.ranks = 4,
+                  .steps = 10,
+                  .layers = 4,
+                  .window = 4,
+                  .rho = 0.25,
+                  .named = true,
+                  .first = 4711,
                   .format = SR_FORMAT_CSV};
     run_hit(&s, 6, 3, 2, RUN_ANY, 100.0);
     EACH_SEED(s) {

@@ -13,8 +13,8 @@
 #include "reader/trend_db_internal.h"
 #include "trend_db_fixture.h"
 
-#define METRICS "INSERT INTO monitoring_metrics VALUES (1, 'grad_unreduced'), (300, 'exp_avg');"
-#define TARGETS "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0), (2, 'b', 0, 0), (70000, 'c', 0, 0);"
+#define METRICS  "INSERT INTO monitoring_metrics VALUES (1, 'grad_unreduced'), (300, 'exp_avg');"
+#define TARGETS  "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0), (2, 'b', 0, 0), (70000, 'c', 0, 0);"
 #define COUNT(n) "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < " #n " - 1) "
 #define KEY      "PRIMARY KEY (rank, step, target_id, metric_id)"
 #define COLUMNS  "rank INTEGER NOT NULL, step INTEGER NOT NULL, target_id INTEGER NOT NULL, metric_id INTEGER NOT NULL"
@@ -123,9 +123,10 @@ static void other_layouts_are_left_to_sqlite(void **state) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) must_not_walk(make_table(table[i]));
     must_not_walk(make("PRAGMA page_size=512", SCHEMA_ROWID METRICS TARGETS ROWS));
     /* rows from before a column was added do not hold it */
-    must_not_walk(make("PRAGMA page_size=512", OTHERS "CREATE TABLE trend_data (" COLUMNS ", " KEY
-                       ") WITHOUT ROWID;" METRICS TARGETS COUNT(9) "INSERT INTO trend_data SELECT 0, i, 1, 1 FROM n;"
-                       "ALTER TABLE trend_data ADD COLUMN norm REAL DEFAULT 7;"));
+    must_not_walk(make("PRAGMA page_size=512",
+                       OTHERS "CREATE TABLE trend_data (" COLUMNS ", " KEY ") WITHOUT ROWID;" METRICS TARGETS COUNT(
+                           9) "INSERT INTO trend_data SELECT 0, i, 1, 1 FROM n;"
+                              "ALTER TABLE trend_data ADD COLUMN norm REAL DEFAULT 7;"));
 }
 
 /* One value that is none: its rank is left to SQLite, and so is all of a load. */
@@ -136,7 +137,8 @@ static void odd_values_are_left_to_sqlite(void **state) {
         sr_str sql = {0};
         size_t n_walked, n_unfit;
         sr_str_add(&sql, SCHEMA METRICS TARGETS ROWS);
-        sr_str_addf(&sql, "UPDATE trend_data SET %s WHERE rank = 300 AND step = 63 AND target_id = 2 AND metric_id = 1;",
+        sr_str_addf(&sql,
+                    "UPDATE trend_data SET %s WHERE rank = 300 AND step = 63 AND target_id = 2 AND metric_id = 1;",
                     set[i]);
         compare(make("PRAGMA page_size=512", sql.s), &n_walked, &n_unfit);
         assert_true(n_walked > 0);
@@ -157,7 +159,8 @@ static void loads_the_same_as_sqlite(void **state) {
     for (unsigned threads = 1; threads <= 2; threads++) {
         sr_dataset *walked = must_load(db_path("pages.db"), "grad_unreduced", threads);
         assert_int_equal(sqlite3_open(fixture.path, &db), SQLITE_OK);
-        db_exec(db, "UPDATE trend_data SET norm = norm WHERE rank = 300"); /* stays in the -wal while this one is open */
+        db_exec(db,
+                "UPDATE trend_data SET norm = norm WHERE rank = 300"); /* stays in the -wal while this one is open */
         sr_dataset *by_sql = must_load(fixture.path, "grad_unreduced", threads);
         assert_same(walked, by_sql);
         assert_int_equal(walked->n_rows, 3 * 40 * 3);
