@@ -39,8 +39,8 @@ typedef struct {
     size_t usable;    /* bytes of a page */
     size_t max_local; /* bytes of a record that has no overflow page */
     uint64_t n_pages, n_visited;
-    bool seeking;       /* no row was met yet */
-    int64_t rank, step; /* of the last row */
+    bool seeking; /* no row was met yet */
+    int64_t step; /* of the last row */
     unsigned char *page[MAX_DEPTH];
 } walk;
 

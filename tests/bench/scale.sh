@@ -62,6 +62,7 @@ room() { # KIND ROWS GB
 # Sets $ours, $cpu, $kib and $floor: the best times and the largest memory of TIMES runs.
 measure() { # HOW TIMES
     : >ours; : >floor
+    sync -f .             # or writing what was made goes on during the measurement
     "floor_$1" >/dev/null # fills the page cache
     for _ in $(seq "$2"); do
         "floor_$1" >>floor
