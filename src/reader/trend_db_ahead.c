@@ -1,8 +1,8 @@
 /* Reading ahead.
  *
- * SQLite asks for one page at a time, a system call each: a quarter of the time of a scan, and half of it on virtual
- * machines where system calls are slow.  While a connection scans inside one read transaction its file's xRead is
- * replaced by one that reads up to 64 KiB where pages are asked for in sequence.
+ * SQLite and trend_db_pages.c ask for one page at a time, a system call each: a quarter of the time of a scan, and half
+ * of it on virtual machines where system calls are slow.  While a connection scans inside one read transaction its
+ * file's xRead is replaced by one that reads up to 64 KiB where pages are asked for in sequence.
  *
  * That is safe because what is read of the database file inside a transaction does not change before its end: with a
  * rollback journal our shared lock keeps writers out; with a -wal a checkpoint writes only pages that this snapshot
