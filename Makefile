@@ -12,7 +12,8 @@ V         ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 say = @$(if $(filter 1,$(V)),:,printf '  %-7s %s\n' $(1) $(2))
 
-VERSION := $(shell sed -n 's/^\#define SR_VERSION "\(.*\)"/\1/p' include/spikeroot/version.h)
+VERSION := $(shell sed -n 's/^\#define SR_VERSION  *"\(.*\)"/\1/p' include/spikeroot/version.h)
+$(if $(VERSION),,$(error no SR_VERSION in include/spikeroot/version.h))
 BIN     := $(if $(filter build,$(BUILD)),spikeroot,$(BUILD)/spikeroot)
 RUN     := $(if $(filter /%,$(BIN)),$(BIN),./$(BIN))
 LIB     := $(BUILD)/libspikeroot.a

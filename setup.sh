@@ -63,7 +63,7 @@ check() { # check NAME: is it there and does it work?
     m32) "$(compiler)" -m32 "$dir/cross.c" -o "$dir/m32" >/dev/null 2>&1 ;;
     qemu-i386) check m32 && { "$dir/m32" || qemu-i386-static "$dir/m32"; } >/dev/null 2>&1 ;;
     mandoc) has mandoc && echo '.TH X 1' | mandoc -T ascii >/dev/null 2>&1 ;;
-    cross) "$(echo $other | tr _ -)-linux-gnu-gcc" -static "$dir/cross.c" -o "$dir/cross" >/dev/null 2>&1 ;;
+    cross) "$other-linux-gnu-gcc" -static "$dir/cross.c" -o "$dir/cross" >/dev/null 2>&1 ;;
     qemu) check cross && "qemu-$other-static" "$dir/cross" >/dev/null 2>&1 ;;
     dpkg-dev) has dpkg-source && has dpkg-buildpackage ;;
     debhelper) has dh ;;

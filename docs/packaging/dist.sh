@@ -16,7 +16,7 @@ export SOURCE_DATE_EPOCH
 rm -rf "$work"
 mkdir -p "$work/src"
 git archive HEAD | tar -x -C "$work/src"
-version=$(sed -n 's/^#define SR_VERSION "\(.*\)"/\1/p' "$work/src/include/spikeroot/version.h")
+version=$(sed -n 's/^#define SR_VERSION  *"\(.*\)"/\1/p' "$work/src/include/spikeroot/version.h")
 name=spikeroot-$version-linux-$arch
 to=$work/$name
 
@@ -27,7 +27,7 @@ jobs=$(getconf _NPROCESSORS_ONLN)
 "$make" --no-print-directory -j"$jobs" -C "$work/src" BUILD=build ARCH="$arch" STATIC_DEPS="$deps" static
 "$make" -s -C "$work/src" -o "$program" install BIN="$program" DESTDIR="$to" PREFIX= >/dev/null
 strip='strip'
-[ "$arch" = "$(uname -m)" ] || strip=$(echo "$arch" | tr _ -)-linux-gnu-strip
+[ "$arch" = "$(uname -m)" ] || strip=$arch-linux-gnu-strip
 "$strip" "$to/bin/spikeroot"
 
 cp "$work/src/LICENSE" "$to"

@@ -5,7 +5,7 @@ ARCH    ?= $(MACHINE)
 STATIC  := $(BUILD)-static-$(ARCH)
 # Where sqlite3 and cJSON for it are fetched to.
 STATIC_DEPS ?= $(abspath $(STATIC))/deps
-CROSS     := $(if $(filter $(MACHINE),$(ARCH)),,$(subst _,-,$(ARCH))-linux-gnu-)
+CROSS     := $(if $(filter $(MACHINE),$(ARCH)),,$(ARCH)-linux-gnu-)
 STATIC_CC := $(if $(CROSS),$(CROSS)gcc,$(CC))
 STATIC_AR := $(if $(CROSS),$(CROSS)ar,$(AR))
 

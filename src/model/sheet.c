@@ -91,7 +91,7 @@ int32_t sr_sheet_column(sr_sheet *s, const char *name, size_t len, int32_t vpp_s
         }
     }
     size_t i = s->cols.n;
-    if (i >= INT32_MAX || (uint64_t)len > UINT32_MAX || !SR_GROW(&s->cols, i + 1)) return -1;
+    if (i >= INT32_MAX || len > INT32_MAX || !SR_GROW(&s->cols, i + 1)) return -1;
     char *copy = sr_arena_strndup(s->arena, name, len);
     if (copy == NULL) return -1;
     s->cols.items[i] = (sr_column){copy, h, id, (uint32_t)len, vpp_stage};

@@ -17,7 +17,7 @@ for tool in dpkg-buildpackage dh lintian fakeroot git; do
     command -v $tool >/dev/null || fail "$tool is missing: run \`sh setup.sh static\`"
 done
 
-version=$(git show HEAD:include/spikeroot/version.h | sed -n 's/^#define SR_VERSION "\(.*\)"/\1/p')
+version=$(git show HEAD:include/spikeroot/version.h | sed -n 's/^#define SR_VERSION  *"\(.*\)"/\1/p')
 rm -rf "$work"
 src=$work/spikeroot-$version
 mkdir -p "$src"
