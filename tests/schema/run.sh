@@ -61,6 +61,7 @@ run 'phase3 on dumps that have little in common' "$tmp/p3m.json" phase3 --no-con
     --dump-a $nan/device/step2/rank1 --dump-b tests/schema/odd_dump
 
 broken 'an unknown key' 's/"db_path"/"dbpath"/' $spike/p1.json
+broken 'keys in another order' '/"iqr_mult"/{h;d;};/"mad_mult"/G' $spike/p1.json
 broken 'a norm that is a word' 's/"norm": [^,]*/"norm": "big"/' $spike/p1.json
 broken 'another schema version' 's/"schema_version": 1/"schema_version": 2/' $spike/p1.json
 broken 'an unknown trigger' 's/"trigger": "[a-z_+]*"/"trigger": "hunch"/' $spike/p1.json

@@ -3,7 +3,7 @@
 
 The schema is chosen by the file's `phase`.  Prints one line for each violation; exit 1 if there is one,
 77 if the jsonschema package is not installed.  JSON text that Python accepts and the standard does not
-(bare NaN, duplicate keys) is a violation too.
+(bare NaN, duplicate keys) is a violation too, and so are keys in another order than the schema's.
 """
 import json
 import os
@@ -38,11 +38,20 @@ def load(path):
     return json.loads(text, parse_constant=no_constant, object_pairs_hook=no_duplicates)
 
 
+def properties(validator, expected, instance, schema):
+    if isinstance(instance, dict):
+        known = [k for k in instance if k in expected]
+        order = [k for k in expected if k in instance]
+        if known != order:
+            yield jsonschema.ValidationError(f"keys in the order {known}, not {order}")
+    yield from jsonschema.Draft7Validator.VALIDATORS["properties"](validator, expected, instance, schema)
+
+
 def validator(phase):
     with open(os.path.join(SCHEMAS, f"p{phase}.schema.json"), encoding="utf-8") as f:
         schema = json.load(f)
     jsonschema.Draft7Validator.check_schema(schema)
-    return jsonschema.Draft7Validator(schema)
+    return jsonschema.validators.extend(jsonschema.Draft7Validator, {"properties": properties})(schema)
 
 
 def main(paths):
