@@ -130,7 +130,8 @@ static void *show_until_stopped(void *arg) {
 void sr_cli_progress_start(const sr_common *c) {
     const char *term = getenv("TERM");
     pthread_condattr_t monotonic; /* a clock that is set meanwhile must not stop the line */
-    if (c->quiet || isatty(STDERR_FILENO) != 1 || term == NULL || strcmp(term, "dumb") == 0) return;
+    if (c->quiet || isatty(STDERR_FILENO) != 1) return;
+    if (term == NULL || term[0] == '\0' || strcmp(term, "dumb") == 0) return;
     if (pthread_condattr_init(&monotonic) != 0) return;
     bool ready =
         pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0 && pthread_cond_init(&line.wake, &monotonic) == 0;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 enum { LOOK_EVERY = 1024 * 1024 }; /* bytes that a thread takes between two looks at the system */
 
 static uint64_t limit;
-static atomic_bool reached;
+static _Atomic uint64_t refused; /* bytes that would have been held; 0: the limit was not reached */
 static _Thread_local size_t since_look;
 
 /* ---- what the system has ---- */
@@ -100,7 +101,7 @@ static uint64_t in_use(void) {
 
 void sr_limit_set(uint64_t bytes) {
     limit = bytes;
-    atomic_store(&reached, false);
+    atomic_store(&refused, 0);
 }
 
 bool sr_limit_allows(size_t more) {
@@ -113,7 +114,7 @@ bool sr_limit_allows(size_t more) {
         return true;
     }
     since_look -= more; /* not taken: the next one asks again */
-    atomic_store(&reached, true);
+    atomic_store(&refused, more < UINT64_MAX - used ? used + more : UINT64_MAX);
     return false;
 }
 
@@ -121,22 +122,33 @@ void *sr_limit_malloc(size_t size) { return sr_limit_allows(size) ? malloc(size)
 
 /* ---- the message ---- */
 
+/* The limit on address space, where there is one: memory that is there can't be had then. */
+static uint64_t address_space(void) {
+    struct rlimit as;
+    return getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY ? (uint64_t)as.rlim_cur : 0;
+}
+
 void sr_limit_explain(char *out, size_t cap) {
-    char used[SR_SIZE_TEXT], most[SR_SIZE_TEXT], need[SR_SIZE_TEXT], so_far[128] = "";
+    char held[SR_SIZE_TEXT], most[SR_SIZE_TEXT], need[SR_SIZE_TEXT], so_far[128] = "";
     sr_progress p = sr_progress_now();
-    uint64_t now = in_use();
-    bool over = atomic_load(&reached);
+    uint64_t wanted = atomic_load(&refused), now = wanted > 0 ? wanted : in_use(), space = address_space();
     double part = p.total > 0 ? (double)p.done / (double)p.total : 0.0;
     /* below a hundredth the estimate would be a guess */
     if (p.reading && part >= 0.01)
-        (void)snprintf(so_far, sizeof so_far, "%s held after %.0f %% of the input: about %s are needed",
-                       sr_size_text(now, used), 100.0 * part, sr_size_text((uint64_t)((double)now / part), need));
+        (void)snprintf(so_far, sizeof so_far, "%s %s after %.0f %% of the input: about %s are needed",
+                       sr_size_text(now, held), wanted > 0 ? "wanted" : "held", 100.0 * part,
+                       sr_size_text((uint64_t)fmin((double)now / part, 1e19), need));
     else
-        (void)snprintf(so_far, sizeof so_far, "more than %s are needed", sr_size_text(now, used));
-    if (over)
+        (void)snprintf(so_far, sizeof so_far, "more than %s are needed", sr_size_text(now, held));
+    if (wanted > 0)
         (void)snprintf(out, cap,
                        "the memory limit of %s is reached, %s; give it with --max-memory, or read fewer ranks or steps",
                        sr_size_text(limit, most), so_far);
+    else if (space > 0)
+        (void)snprintf(out, cap,
+                       "out of memory, %s; address space is limited to %s: raise that (ulimit -v), use --threads 1, or "
+                       "read fewer ranks or steps",
+                       so_far, sr_size_text(space, most));
     else
         (void)snprintf(out, cap, "out of memory, %s; use a machine with more, or read fewer ranks or steps", so_far);
 }

@@ -54,6 +54,7 @@ on_terminal narrow xterm 30 "$(wait_for read narrow)" "$bin" phase1 run --thread
 on_terminal killed xterm 100 "$(wait_for left killed); kill -INT \$PPID" "$bin" phase1 run --threads 1 &
 on_terminal quiet xterm 100 "$longer" "$bin" phase1 run --threads 1 -q &
 on_terminal dumb dumb 100 "$longer" "$bin" phase1 run --threads 1 &
+on_terminal no_term '' 100 "$longer" "$bin" phase1 run --threads 1 &
 on_terminal piped xterm 100 "$longer" sh -c "'$bin' phase1 run --threads 1 2>piped.err" &
 # a job in the background, which would be stopped when it writes to the terminal
 on_terminal behind xterm 100 "$longer" sh -c "stty tostop <&2; set -m; '$bin' phase1 run --threads 1 & wait \$!" &
@@ -68,9 +69,9 @@ check 'the line is not cut to a narrow terminal' eval "lines narrow | sed 's/^.\
     awk 'length > most { most = length } END { exit most != 29 }'"
 check 'SIGINT does not end it' rc killed 130
 check 'SIGINT leaves the line behind' erased killed
-for name in quiet dumb piped behind; do check "$name: a line" no_line $name; done
+for name in quiet dumb no_term piped behind; do check "$name: a line" no_line $name; done
 check 'piped: a line' eval '! grep -q left piped.err'
-for name in shown narrow quiet dumb piped behind; do
+for name in shown narrow quiet dumb no_term piped behind; do
     check "$name: the exit status is another one" rc $name 0
     check "$name: the result is another one" cmp plain $name.out
 done

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +167,54 @@ static void test_progress(void **state) {
     assert_true(p.done == 0 && p.total == 0 && p.reading);
 }
 
+/* In MiB, the number before "MiB are needed". */
+static double needed(void) {
+    char text[256];
+    double v = 0.0;
+    sr_limit_explain(text, sizeof text);
+    const char *at = strstr(text, " MiB are needed");
+    if (at == NULL) fail_msg("%s", text);
+    while (at > text && strchr("0123456789.", at[-1]) != NULL) at--;
+    assert_int_equal(sscanf(at, "%lf", &v), 1);
+    return v;
+}
+
+/* What is said to be needed is never less than the limit that was not enough, however little is held. */
+static void test_needed(void **state) {
+    (void)state;
+    sr_progress_begin(0);
+    sr_limit_set(80 * MIB);
+    assert_false(sr_limit_allows(200 * MIB));
+    assert_true(needed() >= 200.0);
+    sr_progress_begin(100);
+    sr_progress_add(50);
+    assert_true(needed() >= 400.0);
+    sr_progress_add(50);
+    assert_true(needed() >= 200.0 && needed() < 300.0);
+    sr_progress_add(1);
+    sr_limit_set(MIB);
+    assert_false(sr_limit_allows(SIZE_MAX)); /* a number of any size stays a number */
+    char text[256];
+    sr_limit_explain(text, sizeof text);
+    assert_non_null(strstr(text, "are needed"));
+}
+
+/* A program that may not take address space is not told to find a larger machine. */
+static void test_address_space(void **state) {
+    (void)state;
+    char text[256];
+    struct rlimit old, less;
+    sr_limit_set(0);
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    less = old;
+    less.rlim_cur = (rlim_t)(UINT64_C(1) << 40);
+    if (setrlimit(RLIMIT_AS, &less) != 0) skip(); /* it may not be as large as that */
+    sr_limit_explain(text, sizeof text);
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    assert_non_null(strstr(text, "limited to 1.0 TiB: raise that (ulimit -v)"));
+    assert_null(strstr(text, "machine"));
+}
+
 static void test_size_text(void **state) {
     (void)state;
     static const struct {
@@ -187,6 +236,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_allocators, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_json, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_progress, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(test_needed, make_root, remove_root),
+        cmocka_unit_test(test_address_space),
         cmocka_unit_test(test_size_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,9 @@ for limit in 5M 5120K 0.0049G; do
     spikeroot phase1 run --threads 1 --max-memory $limit -o none.json 2>err
     echo "$limit: exit $?"
     numbers <err
+    # what it says is needed is more than the limit that was not enough
+    need=$(sed 's/.*about \([0-9]*\).* MiB are needed.*/\1/' err)
+    [ "$need" -ge 5 ] || echo "it says $need MiB are needed"
 done
 test ! -e none.json
 # what it says is needed is near the truth: with a quarter more it works (8 MiB of norms and what the program itself is)
