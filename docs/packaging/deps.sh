@@ -9,19 +9,18 @@
 # of x86_64. apt works in a directory of its own below DIR: neither
 # the architectures nor the package lists of this machine change, and no root is needed.
 set -eu
-arch=${1:?usage: deps.sh ARCH DIR} dir=${2:?usage: deps.sh ARCH DIR}
-[ ! -f "$dir/versions" ] || exit 0
-
 fail() {
     echo "deps.sh: $*" >&2
     exit 1
 }
+arch=${1?usage: deps.sh ARCH DIR} dir=${2:?usage: deps.sh ARCH DIR}
+[ ! -f "$dir/versions" ] || exit 0
 m32='' skip='^$'
 case $arch in
 x86_64) deb=amd64 ;;
 aarch64) deb=arm64 ;;
 i686) deb=i386 m32=-m32 skip=-security ;; # only tests are made of it
-*) fail "ARCH=$arch: only x86_64 and aarch64 are known" ;;
+*) fail "ARCH='$arch': say ARCH=x86_64 or ARCH=aarch64" ;;
 esac
 for tool in apt-get dpkg-deb dpkg-source "$CC" "$AR"; do
     command -v "$tool" >/dev/null || fail "$tool is missing: run \`sh setup.sh static\` (Debian 12 or later)"

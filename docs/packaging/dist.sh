@@ -10,6 +10,7 @@ set -eu
 arch=${1:?usage: dist.sh ARCH WORKDIR DEPS MAKE} work=${2:?} deps=${3:?} make=${4:?}
 case $work in /*) ;; *) work=$PWD/$work ;; esac
 
+command -v git >/dev/null || { echo 'make dist: git is not installed: it packs the last commit' >&2; exit 1; }
 commit=$(git rev-parse --verify -q HEAD) || { echo 'make dist: no git repository here: it packs the last commit' >&2; exit 1; }
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
