@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
     struct {
-        sr_rank_range *items; /* ascending, apart from each other */
+        sr_rank_range *items; /* ascending, without overlaps; "8-" ends at INT32_MAX */
         size_t n, cap;
     } ranks; /* n 0: all */
     bool has_first_step, has_last_step;
@@ -29,13 +29,14 @@ typedef struct {
     } targets; /* n 0: all */
 } sr_select;
 
-/* "0-7,59": ranks and stretches of ranks, in any order. */
+/* "0-7,59", "8-": ranks and stretches of ranks, in any order; blanks around an item are ignored. */
 sr_status sr_select_ranks(sr_select *s, const char *text, sr_err *err);
 
 /* "100:200", "100:", ":200" or "150": from a step to a step, both included. */
 sr_status sr_select_steps(sr_select *s, const char *text, sr_err *err);
 
-/* "*.mlp.*,*.bias": shell patterns (fnmatch) for the whole name of a target, as in p1.json. */
+/* "*.mlp.*,*.bias": shell patterns (fnmatch) for the whole name of a target, as in p1.json; blanks around one are
+ * ignored. */
 sr_status sr_select_targets(sr_select *s, const char *text, sr_err *err);
 
 /* Errors of all three: SR_EUSAGE (what is wrong with the text), SR_ENOMEM. A later call replaces what an earlier one

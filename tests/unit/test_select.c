@@ -41,10 +41,12 @@ static void test_ranks(void **state) {
     (void)state;
     static const struct {
         const char *text, *same;
-    } cases[] = {{"5", "5"},       {"0-7,59", "0-7,59"}, {"59,0-7", "0-7,59"},
-                 {"3,1,2", "1-3"}, {"0-9,4-5", "0-9"},   {"0-4,3-9,9", "0-9"},
-                 {"7,7", "7"},     {"0-3,4-7", "0-7"},   {"2147483647", "2147483647"},
-                 {"1-1", "1"},     {"0-3,5", "0-3,5"}};
+    } cases[] = {{"5", "5"},           {"0-7,59", "0-7,59"}, {"59,0-7", "0-7,59"},
+                 {"3,1,2", "1-3"},     {"0-9,4-5", "0-9"},   {"0-4,3-9,9", "0-9"},
+                 {"7,7", "7"},         {"0-3,4-7", "0-7"},   {"2147483647", "2147483647"},
+                 {"1-1", "1"},         {"0-3,5", "0-3,5"},   {"0-", "0-"},
+                 {"3,8-", "3,8-"},     {"8-,2,9-", "2,8-"},  {"0-7,8-", "0-"},
+                 {" 3 , 1-2\t", "1-3"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sr_select s = {0};
         sr_err err;
@@ -62,9 +64,15 @@ static void test_ranks(void **state) {
     assert_int_equal(sr_select_ranks(&s, "3", &err), SR_OK); /* the later one counts */
     assert_false(sr_select_has_rank(&s, 10));
     sr_select_fini(&s);
-    static const char *const bad[] = {"",    ",",  "1,", "-3",  "3-",         "5-2",  "a",
-                                      "1;2", "+1", " 1", "1.5", "2147483648", "1--2", "1-2-3"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(sr_select_ranks, bad[i], "--ranks:");
+    static const char *const bad[] = {"",    ",",  "1,",  "-3",  "-",    " ",     "a",
+                                      "1;2", "+1", "1 2", "1.5", "1--2", "1-2-3", "1 - 2"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(sr_select_ranks, bad[i], "is neither a rank nor a stretch of ranks");
+    refused(sr_select_ranks, "5-2", "--ranks: '5-2' is reversed");
+    refused(sr_select_ranks, "7, 1-0", "'1-0' is reversed");
+    refused(sr_select_ranks, "2147483648", "too large");
+    refused(sr_select_ranks, "0-99999999999", "too large");
+    refused(sr_select_ranks, "0-99999999999999999999999", "too large");
 }
 
 static void test_steps(void **state) {
@@ -88,8 +96,11 @@ static void test_steps(void **state) {
     assert_true(sr_select_has_step(&s, 7) && !sr_select_has_step(&s, 6) && !sr_select_has_step(&s, 8));
     text_is(&s, sr_select_steps_text, "7:7");
     sr_select_fini(&s);
-    static const char *const bad[] = {"", ":", "a:b", "200:100", "1:2:3", "-1:5", "1-5", "1: 5", "9007199254740993"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(sr_select_steps, bad[i], "--steps:");
+    static const char *const bad[] = {"", ":", "a:b", "1:2:3", "-1:5", "1-5", "1: 5"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(sr_select_steps, bad[i], "is no stretch of steps");
+    refused(sr_select_steps, "4:2", "--steps: '4:2' is reversed");
+    refused(sr_select_steps, "9007199254740993", "too large");
+    refused(sr_select_steps, ":99999999999999999999999", "too large");
 }
 
 static void test_targets(void **state) {
@@ -105,7 +116,10 @@ static void test_targets(void **state) {
     assert_int_equal(sr_select_targets(&s, "*.[0-3].?ias", &err), SR_OK);
     assert_true(sr_select_has_target(&s, "layers.2.bias") && !sr_select_has_target(&s, "layers.4.bias"));
     sr_select_fini(&s);
-    static const char *const bad[] = {"", ",", "a,", ",a", "a,,b"};
+    assert_int_equal(sr_select_targets(&s, " a.* , b\n", &err), SR_OK);
+    text_is(&s, sr_select_targets_text, "a.*,b");
+    sr_select_fini(&s);
+    static const char *const bad[] = {"", ",", "a,", ",a", "a,,b", " ", "a, ,b"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(sr_select_targets, bad[i], "--targets:");
 }
 
