@@ -46,7 +46,8 @@ enum { SR_NOT_COUNTED = -1 };
 
 typedef struct sr_sheet sr_sheet;
 
-typedef struct {
+typedef struct sr_dataset sr_dataset;
+struct sr_dataset {
     /* what was read; the strings are copied by sr_dataset_seal's caller with sr_dataset_strdup */
     const char *path; /* as the user gave it */
     sr_format format;
@@ -70,10 +71,12 @@ typedef struct {
     size_t n_superseded;  /* rows replaced by a later run's */
     bool is_part;         /* something was left out because the user chose so */
     sr_left_out left_out; /* only with is_part */
+    sr_dataset *head; /* only with is_part: where the source begins, up to 256 steps of up to 4 ranks, as a part may be
+                       * too small to tell whether steps are micro steps; NULL where that is not asked or not known */
     sr_warnings warnings;
 
     struct sr_dataset_priv *priv;
-} sr_dataset;
+};
 
 /* ---- building (readers) ---- */
 

@@ -41,6 +41,7 @@ typedef struct {
     int64_t window;          /* micro steps in most windows; 0: step level (spec: accumulation_window) */
     bool detected;           /* found from the periodic reset of a running index, not named by the source */
     int64_t window_phase;    /* raw step at which a whole window starts (detected only) */
+    bool renumbered;         /* opt_step counts from the first window of a part, as it is not known what came before */
     bool has_reset_boundary; /* a short sequence whose window boundary was judged by the reset ranks share */
     int64_t reset_boundary;  /* raw step of the first point after that reset */
     double resolution;       /* unit of the last decimal in the source, 0: full precision */
@@ -139,5 +140,8 @@ sr_status sr_phase1_places_from_json(const cJSON *root, const char *name, sr_pro
 
 /* p1.json as docs/output.md has it; NULL when memory is out. Free with cJSON_Delete. */
 cJSON *sr_phase1_to_json(const sr_phase1_result *r);
+
+/* Its member `selection`, which later phases hand on: what the user had left out; null: nothing. */
+void sr_phase1_selection_to_json(cJSON *root, const sr_left_out *l);
 
 #endif

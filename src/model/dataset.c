@@ -55,6 +55,7 @@ void sr_dataset_free(sr_dataset *ds) {
     sr_arena_free(ds->priv->arena);
     free(ds->priv);
     sr_warnings_fini(&ds->warnings);
+    sr_dataset_free(ds->head);
     free(ds);
 }
 

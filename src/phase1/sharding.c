@@ -231,13 +231,39 @@ static size_t add_silent_boundaries(const sr_dataset *ds, const votes *v, uint64
     return m;
 }
 
+/* The arrays of a timeline of up to n_windows windows, to be filled. */
+typedef struct {
+    size_t *first, n;
+    int64_t *opt;
+    int32_t *micro;
+} windows;
+
+static bool new_windows(const sr_dataset *ds, sr_arena *arena, size_t n_windows, windows *w) {
+    w->n = 0;
+    w->first = sr_arena_calloc(arena, n_windows + 1, sizeof *w->first);
+    w->opt = sr_arena_calloc(arena, n_windows + 1, sizeof *w->opt);
+    w->micro = sr_arena_calloc(arena, ds->n_points + 1, sizeof *w->micro);
+    return w->first != NULL && w->opt != NULL && w->micro != NULL;
+}
+
+static void add_window(windows *w, size_t first, int64_t opt) {
+    w->first[w->n] = first;
+    w->opt[w->n++] = opt;
+}
+
+static void set_windows(const sr_dataset *ds, const windows *w, sr_timeline *tl) {
+    w->first[w->n] = ds->n_points;
+    tl->n_windows = w->n;
+    tl->first = w->first;
+    tl->opt_step = w->opt;
+    tl->micro = w->micro;
+}
+
 /* Windows from first points; the true begin of a window may lie before its first recorded point. */
 static bool make_windows(const sr_dataset *ds, sr_arena *arena, const size_t *start, size_t n, uint64_t usual,
                          sr_timeline *tl) {
-    size_t *first = sr_arena_calloc(arena, n + 1, sizeof *first);
-    int64_t *opt = sr_arena_calloc(arena, n + 1, sizeof *opt);
-    int32_t *micro = sr_arena_calloc(arena, ds->n_points + 1, sizeof *micro);
-    if (first == NULL || opt == NULL || micro == NULL) return false;
+    windows all;
+    if (!new_windows(ds, arena, n, &all)) return false;
     int64_t begin = 0, counter = 0;
     for (size_t w = 0; w < n; w++) {
         size_t end = w + 1 < n ? start[w + 1] : ds->n_points;
@@ -254,41 +280,80 @@ static bool make_windows(const sr_dataset *ds, sr_arena *arena, const size_t *st
             bool gap = at - ds->points[start[w] - 1].step > 1;
             counter += gap && passed > 1 ? passed : 1;
         }
-        first[w] = start[w];
-        opt[w] = counter;
+        add_window(&all, start[w], counter);
         for (size_t p = start[w]; p < end; p++) {
             int64_t k = ds->points[p].step - begin;
-            micro[p] = (int32_t)(k < 0 ? 0 : k > INT32_MAX ? INT32_MAX : k);
+            all.micro[p] = (int32_t)(k < 0 ? 0 : k > INT32_MAX ? INT32_MAX : k);
         }
         if (w == 0 || (w == 1 && tl->window_phase != ds->points[0].step)) tl->window_phase = begin;
     }
-    first[n] = ds->n_points;
-    tl->n_windows = n;
-    tl->first = first;
-    tl->opt_step = opt;
-    tl->micro = micro;
+    set_windows(ds, &all, tl);
     return true;
 }
 
+/* ---- a part of the data: what its beginning says ---- */
+
+/* How a source counts, by where it begins. */
+typedef struct {
+    enum { NOT_KNOWN, STEPS, MICRO_STEPS } counts;
+    int64_t begin, window; /* of optimizer step 0, as the source counts; micro steps of each optimizer step */
+} counting;
+
+/* How many windows but the first begin where they do if all have the source's length. */
+static size_t count_regular(const sr_dataset *ds, const counting *c, const size_t *start, size_t n) {
+    size_t ok = 0;
+    for (size_t i = 1; i < n; i++) ok += (ds->points[start[i]].step - c->begin) % c->window == 0;
+    return ok;
+}
+
+static bool look_at_head(const sr_dataset *head, counting *c) {
+    votes v = {0};
+    size_t *start = malloc((head->n_points + 1) * sizeof *start), n = 0;
+    bool ok = start != NULL && take_votes(head, &v);
+    if (ok) find_resets(head, &v, start, &n);
+    uint64_t usual = n > 0 ? usual_length(head, start, n) : 0;
+    if (ok && n == 0 && head->n_points >= SHORT_SEQUENCE) c->counts = STEPS;
+    if (ok && usual >= 2) {
+        *c = (counting){MICRO_STEPS, first_begin(head, start, n, usual), (int64_t)usual};
+        if (count_regular(head, c, start, n) + 1 < n) c->counts = NOT_KNOWN; /* who knows how often it changed since */
+    }
+    votes_fini(&v);
+    free(start);
+    return ok;
+}
+
+/* Has the length not changed before this part? */
+static bool keeps_count(const sr_dataset *ds, const counting *c, const size_t *start, size_t n) {
+    return ds->points[0].step >= c->begin && (n < 2 || 2 * count_regular(ds, c, start, n) >= n - 1);
+}
+
+/* Windows and their numbers, counted from the source's beginning. */
+static bool counted_windows(const sr_dataset *ds, sr_arena *arena, const counting *c, sr_timeline *tl) {
+    windows all;
+    if (!new_windows(ds, arena, ds->n_points, &all)) return false;
+    for (size_t p = 0; p < ds->n_points; p++) {
+        int64_t at = ds->points[p].step - c->begin, opt = at / c->window;
+        if (p == 0 || opt != all.opt[all.n - 1]) add_window(&all, p, opt);
+        all.micro[p] = (int32_t)(at % c->window);
+    }
+    set_windows(ds, &all, tl);
+    tl->window = c->window;
+    tl->window_phase = c->begin;
+    return true;
+}
+
+/* ---- the timeline ---- */
+
 /* The source names the optimizer step; points of one step are a window. */
 static bool named_windows(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl) {
-    size_t *first = sr_arena_calloc(arena, ds->n_points + 1, sizeof *first);
-    int64_t *opt = sr_arena_calloc(arena, ds->n_points + 1, sizeof *opt);
-    int32_t *micro = sr_arena_calloc(arena, ds->n_points + 1, sizeof *micro);
-    if (first == NULL || opt == NULL || micro == NULL) return false;
-    size_t n = 0;
+    windows all;
+    if (!new_windows(ds, arena, ds->n_points, &all)) return false;
     for (size_t p = 0; p < ds->n_points; p++) {
-        if (p == 0 || ds->points[p].step != ds->points[p - 1].step) {
-            first[n] = p;
-            opt[n++] = ds->points[p].step;
-        }
-        micro[p] = ds->points[p].micro_step == SR_NO_MICRO ? 0 : ds->points[p].micro_step;
+        int32_t micro = ds->points[p].micro_step;
+        if (p == 0 || ds->points[p].step != ds->points[p - 1].step) add_window(&all, p, ds->points[p].step);
+        all.micro[p] = micro == SR_NO_MICRO ? 0 : micro;
     }
-    first[n] = ds->n_points;
-    tl->n_windows = n;
-    tl->first = first;
-    tl->opt_step = opt;
-    tl->micro = micro;
+    set_windows(ds, &all, tl);
     return true;
 }
 
@@ -298,12 +363,13 @@ static bool measure(const sr_dataset *ds, sr_timeline *tl) {
     tl->max_window = 0;
     for (size_t p = 0; p < ds->n_points; p++)
         if ((size_t)tl->micro[p] + 1 > tl->max_window) tl->max_window = (size_t)tl->micro[p] + 1;
+    bool known = tl->window > 0;
     double *len = malloc((tl->n_windows + 1) * sizeof *len);
     if (len == NULL) return false;
     for (size_t w = 0; w < tl->n_windows; w++) len[w] = (double)tl->micro[tl->first[w + 1] - 1] + 1.0;
     (void)sr_stats_quantile_scratch(len, tl->n_windows, 0.5); /* sorts */
     size_t best = 0;
-    for (size_t i = 0, run = 0; i < tl->n_windows; i++) {
+    for (size_t i = 0, run = 0; !known && i < tl->n_windows; i++) {
         run = i > 0 && !(len[i] > len[i - 1]) ? run + 1 : 1;
         if (run > best || (run == best && len[i] > (double)tl->window)) {
             best = run;
@@ -313,7 +379,7 @@ static bool measure(const sr_dataset *ds, sr_timeline *tl) {
     free(len);
     if (tl->window < 2) tl->window = tl->max_window > 1 ? (int64_t)tl->max_window : 0;
     for (size_t w = 0; w < tl->n_windows; w++) tl->changed_windows += tl->micro[tl->first[w + 1] - 1] + 1 != tl->window;
-    if (tl->max_window <= 1) tl->window = tl->changed_windows = 0;
+    if (tl->max_window <= 1 && !known) tl->window = tl->changed_windows = 0;
     return true;
 }
 
@@ -322,7 +388,13 @@ static bool running_index(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl
     size_t *start = malloc((ds->n_points + 1) * sizeof *start), n = 0;
     bool ok = start != NULL && take_votes(ds, &v);
     if (ok) find_resets(ds, &v, start, &n);
-    if (ok && n > 0) {
+    counting source = {NOT_KNOWN, 0, 0};
+    if (ok && ds->head != NULL && ds->n_points > 0) ok = look_at_head(ds->head, &source);
+    if (source.counts == STEPS && ds->head->n_points >= ds->n_points) n = 0;
+    if (ok && source.counts == MICRO_STEPS && keeps_count(ds, &source, start, n)) {
+        tl->detected = true;
+        ok = counted_windows(ds, arena, &source, tl);
+    } else if (ok && n > 0) {
         uint64_t usual = usual_length(ds, start, n);
         if (usual == 0) { /* one reset: the longer side is at least a lower bound for the window */
             size_t a = start[1], b = ds->n_points - start[1];
@@ -330,6 +402,7 @@ static bool running_index(const sr_dataset *ds, sr_arena *arena, sr_timeline *tl
         }
         n = add_silent_boundaries(ds, &v, usual, start, n);
         tl->detected = true;
+        tl->renumbered = ds->is_part;
         tl->has_reset_boundary = ds->n_points < SHORT_SEQUENCE && n > 1;
         if (tl->has_reset_boundary) tl->reset_boundary = ds->points[start[1]].step;
         ok = make_windows(ds, arena, start, n, usual, tl);
@@ -349,6 +422,11 @@ sr_status sr_phase1_timeline(const sr_dataset *ds, sr_arena *arena, sr_timeline 
                 "the source counts micro steps, not training steps: optimizer steps are counted from the first one "
                 "recorded, which is not "
                 "step 0 if recording began later; data2db --micro_step false keeps the training step");
+    if (tl->renumbered)
+        sr_warn(w, "optimizer_steps_of_part", 1, NULL,
+                "optimizer steps are counted from the first one of the part that was read: in the whole run they have "
+                "other "
+                "numbers");
     if (tl->detected && tl->changed_windows > 0)
         sr_warn(w, "window_length_changes", (size_t)tl->changed_windows, NULL,
                 "optimizer steps with another number of micro steps than most (%lld): batch-size ramp-up, or cut "

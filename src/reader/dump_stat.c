@@ -415,4 +415,4 @@ static sr_status dump_files(const void *arg, sr_file_visit visit, void *ctx, sr_
     return st;
 }
 
-const sr_backend sr_backend_dump_stat = {SR_FORMAT_DUMP, dump_open, dump_load, dump_details, dump_files, dump_close};
+const sr_backend sr_backend_dump_stat = {SR_FORMAT_DUMP, dump_open, dump_load, dump_details, NULL, dump_files, dump_close};

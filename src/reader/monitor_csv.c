@@ -515,4 +515,10 @@ out:
     return rc;
 }
 
-const sr_backend sr_backend_monitor_csv = {SR_FORMAT_CSV, csv_open, csv_load, csv_details, csv_each_file, csv_close};
+static sr_status csv_head_of(void *state, sr_select *out, sr_err *err) {
+    const monitor_csv *m = state;
+    return csv_head(&m->files, m->metric, out, err);
+}
+
+const sr_backend sr_backend_monitor_csv = {SR_FORMAT_CSV, csv_open,      csv_load, csv_details,
+                                           csv_head_of,   csv_each_file, csv_close};

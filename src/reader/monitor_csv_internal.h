@@ -94,6 +94,9 @@ sr_status csv_scan(const char *path, const char *metric, bool strict, sr_arena *
  * *n_ranks: how many ranks are left out. */
 void csv_order(csv_files *files, const char *metric, const sr_select *select, size_t *n_ranks, sr_warnings *w);
 
+/* Where the files with the metric begin, as sr_backend's head: by the ranks and steps in their names. */
+sr_status csv_head(const csv_files *files, const char *metric, sr_select *out, sr_err *err);
+
 /* ---- lines ---- */
 
 typedef struct {

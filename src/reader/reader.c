@@ -23,7 +23,7 @@ struct sr_reader {
     const sr_backend *backend;
     void *state;
     char *path; /* as the user gave it */
-    const sr_select *select;
+    sr_read_opts opts;
 };
 
 /* ---- files that can't be opened ---- */
@@ -398,7 +398,8 @@ sr_status sr_reader_open(const char *path, const sr_read_opts *opts, sr_reader *
     kind k = KIND_OTHER;
     char *target = NULL;
     r->path = strdup(path);
-    r->select = sr_selected(opts);
+    r->opts = *opts;
+    r->opts.metric = NULL; /* need not live as long */
     sr_status st = r->path == NULL ? sr_fail_mem(err) : probe(path, wanted_kind(opts->format), &k, &target, err);
     if (st == SR_OK) {
         r->backend = backend_of[k];
@@ -432,14 +433,30 @@ static sr_status fail_nothing_left(const sr_dataset *ds, sr_err *err) {
                    ds->path, ds->metric, text[0], text[1], text[2], text[3], text[4], text[5]);
 }
 
+/* Read ds->head.  Without one the part speaks for itself, so only a lack of memory is an error. */
+static sr_status load_head(sr_reader *r, sr_dataset *ds, sr_err *err) {
+    sr_select head = {0};
+    sr_read_opts opts = {.metric = ds->metric, .threads = r->opts.threads, .format = r->opts.format, .select = &head};
+    sr_reader *all = NULL;
+    sr_status st = r->backend->head(r->state, &head, err);
+    if (st == SR_OK && !sr_select_is_all(&head)) {
+        st = sr_reader_open(r->path, &opts, &all, err);
+        if (st == SR_OK) st = all->backend->load(all->state, &ds->head, err);
+    }
+    sr_reader_free(all);
+    sr_select_fini(&head);
+    return st == SR_ENOMEM ? st : SR_OK;
+}
+
 sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err) {
     *out = NULL;
     sr_dataset *ds = NULL;
     sr_status st = r->backend->load(r->state, &ds, err);
     if (st != SR_OK) return st;
     ds->path = sr_dataset_strdup(ds, r->path); /* also where a file inside a directory was read */
-    st = ds->path == NULL || !note_selection(ds, r->select) ? sr_fail_mem(err) : SR_OK;
+    st = ds->path == NULL || !note_selection(ds, sr_selected(&r->opts)) ? sr_fail_mem(err) : SR_OK;
     if (st == SR_OK && ds->is_part && ds->n_rows == 0) st = fail_nothing_left(ds, err);
+    if (st == SR_OK && ds->is_part && !ds->has_micro_step && r->backend->head != NULL) st = load_head(r, ds, err);
     if (st == SR_OK)
         *out = ds;
     else

@@ -58,6 +58,8 @@ sr_status sr_fail_crowded(const char *dir, sr_err *err);
 
 /* ---- back-ends ---- */
 
+enum { SR_HEAD_RANKS = 4, SR_HEAD_STEPS = 256 };
+
 /* Called with the path of a file; SR_OK: go on. */
 typedef sr_status (*sr_file_visit)(void *ctx, const char *path, sr_err *err);
 
@@ -71,6 +73,9 @@ typedef struct {
     /* As sr_reader_details. */
     sr_status (*details)(void *state, const sr_dataset *ds, const sr_place *places, size_t n, sr_stats4 *stats,
                          sr_err *err);
+    /* Where the source begins, for the dataset's head: up to SR_HEAD_RANKS ranks and SR_HEAD_STEPS steps of the metric
+     * that was loaded.  Left empty where that is not known without reading all.  NULL: steps are always steps. */
+    sr_status (*head)(void *state, sr_select *out, sr_err *err);
     /* Name all files that are read, and those that would be read beside them if they were there; stops at an error. */
     sr_status (*files)(const void *state, sr_file_visit visit, void *ctx, sr_err *err);
     void (*close)(void *state);

@@ -208,6 +208,8 @@ static sr_status trend_db_load(void *state, sr_dataset **out, sr_err *err) {
     /* of a part it is not known how large it is */
     sr_progress_begin(sr_select_is_all(sr_selected(&t->opts)) ? (uint64_t)t->src.file.size : 0);
     sr_status code = sr_tdb_pool_open(t, &pool, err);
+    /* once more: somebody may have changed it since the file was opened, and this is how the snapshot's rows lie */
+    if (code == SR_OK) code = sr_tdb_read_schema(&t->src, t->db, false, &t->schema, err);
     if (code == SR_OK) code = sr_tdb_check_whole(&t->src, t->db, err);
     if (code == SR_OK) code = sr_tdb_read_metrics(&t->src, t->db, t->arena, &t->metrics, err);
     if (code == SR_OK)
@@ -291,6 +293,44 @@ static sr_status trend_db_details(void *state, const sr_dataset *ds, const sr_pl
     return code;
 }
 
+/* The integer that `sql` finds for `arg`; *found: there is one. */
+static sr_status find_integer(const sr_tdb *t, const char *sql, int64_t arg, int64_t *out, bool *found, sr_err *err) {
+    sqlite3_stmt *st = NULL;
+    sr_status code = sr_tdb_prepare(&t->src, t->db, sql, &st, err);
+    if (code == SR_OK) {
+        (void)sqlite3_bind_int64(st, 1, arg);
+        code = sr_tdb_step(&t->src, st, found, err);
+    }
+    *found = code == SR_OK && *found && sqlite3_column_type(st, 0) == SQLITE_INTEGER;
+    if (*found) *out = sqlite3_column_int64(st, 0);
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
+static sr_status trend_db_head(void *state, sr_select *out, sr_err *err) {
+    static const char *const next_rank = "SELECT rank FROM trend_data WHERE rank > ?1 ORDER BY rank LIMIT 1",
+                             *const first_step = "SELECT step FROM trend_data WHERE rank = ?1 ORDER BY step LIMIT 1";
+    const sr_tdb *t = state;
+    sr_str ranks = {0};
+    int64_t rank = -1, step = 0;
+    bool found = t->schema.clustered; /* else each question is a scan */
+    sr_status code = SR_OK;
+    for (int i = 0; code == SR_OK && found && i < SR_HEAD_RANKS; i++) {
+        code = find_integer(t, next_rank, rank, &rank, &found, err);
+        if (!found || rank > INT32_MAX) break;
+        sr_str_addf(&ranks, "%s%lld", i > 0 ? "," : "", (long long)rank);
+        if (i == 0) code = find_integer(t, first_step, rank, &step, &found, err);
+    }
+    if (code == SR_OK && ranks.failed) code = sr_fail_mem(err);
+    if (code == SR_OK && ranks.len > 0 && step >= 0 && step < INT32_MAX) {
+        code = sr_select_ranks(out, ranks.s, err);
+        out->has_last_step = true;
+        out->last_step = step + SR_HEAD_STEPS - 1;
+    }
+    sr_str_fini(&ranks);
+    return code;
+}
+
 static sr_status trend_db_files(const void *state, sr_file_visit visit, void *ctx, sr_err *err) {
     static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};
     const sr_tdb *t = state;
@@ -304,5 +344,5 @@ static sr_status trend_db_files(const void *state, sr_file_visit visit, void *ct
     return code;
 }
 
-const sr_backend sr_backend_trend_db = {SR_FORMAT_TREND_DB, trend_db_open,  trend_db_load,
-                                        trend_db_details,   trend_db_files, trend_db_close};
+const sr_backend sr_backend_trend_db = {SR_FORMAT_TREND_DB, trend_db_open,  trend_db_load, trend_db_details,
+                                        trend_db_head,      trend_db_files, trend_db_close};

@@ -190,16 +190,17 @@ typedef struct {
 typedef enum {
     SR_TDB_GOES_ON,
     SR_TDB_ENDED,
-    SR_TDB_UNFIT,  /* something is not as expected: SQLite is to read the rows */
-    SR_TDB_STOPPED /* by the caller */
+    SR_TDB_NOTHING, /* and there is no row of the rank in these steps, of any metric */
+    SR_TDB_UNFIT,   /* something is not as expected: SQLite is to read the rows */
+    SR_TDB_STOPPED  /* by the caller */
 } sr_tdb_walked;
 
 /* Called for each row in order of (rank, step); a norm that is NULL is NaN.  Whatever it returns but SR_TDB_GOES_ON
  * ends the walk. */
 typedef sr_tdb_walked (*sr_tdb_take)(void *ctx, int64_t step, int64_t target, double norm, bool is_null);
 
-/* Walk all rows of the range; `db` is in a read transaction.  SR_TDB_ENDED: there are no more.  SR_TDB_UNFIT may come
- * after some rows, or at once where pages may be in a -wal. */
+/* Walk all rows of the range; `db` is in a read transaction, in which `layout` was read.  SR_TDB_ENDED: there are no
+ * more. SR_TDB_UNFIT may come after some rows, or at once where pages may be in a -wal. */
 sr_tdb_walked sr_tdb_walk(const sr_tdb_source *src, sqlite3 *db, const sr_tdb_layout *layout, const sr_tdb_range *range,
                           sr_tdb_take take, void *ctx);
 

@@ -40,6 +40,7 @@ typedef struct {
     size_t max_local; /* bytes of a record that has no overflow page */
     uint64_t n_pages, n_visited;
     bool seeking; /* no row was met yet */
+    bool any;     /* one of the range was */
     int64_t step; /* of the last row */
     unsigned char *page[MAX_DEPTH];
 } walk;
@@ -104,7 +105,8 @@ static bool take_value(row *r, sr_tdb_column column, uint32_t type, const unsign
     } else {
         return false;
     }
-    r->is_null = isnan(r->norm); /* SQLite takes a stored NaN for NULL */
+    r->is_null = isnan(r->norm);           /* SQLite takes a stored NaN for NULL */
+    if (r->is_null) r->norm = (double)NAN; /* and its bits could mean something to us */
     return true;
 }
 
@@ -171,7 +173,8 @@ static uint32_t child_page(const walk *w, const unsigned char *page, size_t i) {
 static bool lower_bound(const walk *w, const unsigned char *page, size_t n_cells, size_t *cell) {
     size_t lo = 0, hi = n_cells;
     while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
+        size_t mid =
+            (lo + hi - 1) / 2; /* the cells that SQLite looks at: where keys are damaged it goes wrong as well */
         row r;
         if (!read_row(w, page, mid, &r)) return false;
         int64_t rank = r.key[SR_TDB_RANK], step = r.key[SR_TDB_STEP];
@@ -184,6 +187,14 @@ static bool lower_bound(const walk *w, const unsigned char *page, size_t n_cells
     return true;
 }
 
+/* Are all cells in the page?  SQLite asks that of each page; here it is asked where not all rows are taken. */
+static bool has_all_cells(const walk *w, const unsigned char *page) {
+    const unsigned char *begin, *end;
+    for (size_t i = 0; i < count_cells(page); i++)
+        if (!find_record(w, page, i, &begin, &end)) return false;
+    return true;
+}
+
 static sr_tdb_walked visit_row(walk *w, const unsigned char *page, size_t i) {
     row r;
     if (!read_row(w, page, i, &r)) return SR_TDB_UNFIT;
@@ -192,6 +203,7 @@ static sr_tdb_walked visit_row(walk *w, const unsigned char *page, size_t i) {
     if (step < w->step) return SR_TDB_UNFIT; /* keys ascend; w->step begins with the range */
     if (step > w->range->last) return SR_TDB_ENDED;
     w->step = step;
+    w->any = true;
     if (r.key[SR_TDB_METRIC] != w->range->metric) return SR_TDB_GOES_ON;
     return w->take(w->ctx, step, r.key[SR_TDB_TARGET], r.norm, r.is_null);
 }
@@ -202,12 +214,15 @@ static sr_tdb_walked visit_page(walk *w, uint32_t number, size_t depth) {
     if (page == NULL) return SR_TDB_UNFIT;
     size_t n_cells = count_cells(page), i = 0;
     bool interior = page[0] == INTERIOR;
+    if ((w->seeking || interior) && !has_all_cells(w, page)) return SR_TDB_UNFIT;
     if (w->seeking && !lower_bound(w, page, n_cells, &i)) return SR_TDB_UNFIT;
     w->seeking = w->seeking && interior;
     for (;; i++) {
         sr_tdb_walked said = interior ? visit_page(w, child_page(w, page, i), depth + 1) : SR_TDB_GOES_ON;
         if (said != SR_TDB_GOES_ON || i >= n_cells) return said;
-        if ((said = visit_row(w, page, i)) != SR_TDB_GOES_ON) return said;
+        said = visit_row(w, page, i);
+        if (said == SR_TDB_ENDED && !has_all_cells(w, page)) return SR_TDB_UNFIT;
+        if (said != SR_TDB_GOES_ON) return said;
     }
 }
 
@@ -241,5 +256,6 @@ sr_tdb_walked sr_tdb_walk(const sr_tdb_source *src, sqlite3 *db, const sr_tdb_la
         return SR_TDB_UNFIT;
     sr_tdb_walked said = visit_page(&w, layout->root, 0);
     for (size_t i = 0; i < MAX_DEPTH; i++) free(w.page[i]);
-    return said == SR_TDB_GOES_ON ? SR_TDB_ENDED : said;
+    if (said == SR_TDB_GOES_ON || said == SR_TDB_ENDED) return w.any ? SR_TDB_ENDED : SR_TDB_NOTHING;
+    return said;
 }

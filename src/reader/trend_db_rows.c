@@ -367,7 +367,8 @@ static sr_status walk_part(load *l, part *p, sqlite3 *db) {
     const sr_tdb_range range = {p->rank, p->has_first ? p->first : INT64_MIN, p->has_end ? p->end - 1 : INT64_MAX,
                                 l->t->metric_id};
     sr_tdb_walked said = sr_tdb_walk(&l->t->src, db, &l->t->schema.layout, &range, take_row, p);
-    if (said == SR_TDB_UNFIT) {
+    bool lost = said == SR_TDB_NOTHING && !p->has_first && !p->has_end; /* SQLite met this rank */
+    if (said == SR_TDB_UNFIT || lost) {
         (void)pthread_mutex_lock(&l->lock);
         l->unfit = true;
         (void)pthread_mutex_unlock(&l->lock);

@@ -123,11 +123,17 @@ static sr_tdb_column column_kind(const char *name) {
     return (sr_tdb_column)i;
 }
 
+/* Are whole numbers integers in a column of this declared type? */
+static bool holds_integers(const char *type) {
+    return type == NULL || type[0] == '\0' || sqlite3_strlike("%int%", type, 0) == 0;
+}
+
 /* The columns of a clustered trend_data in the order in which they are stored: SQLite tells it as that of the key's
  * index. */
 static sr_status read_layout(const sr_tdb_source *src, sqlite3 *db, sr_tdb_layout *layout, sr_err *err) {
     static const char *const sql =
-        "SELECT c.name, x.desc, t.rootpage FROM pragma_index_list('trend_data') i, pragma_index_xinfo(i.name) x, "
+        "SELECT c.name, x.desc, t.rootpage, c.type FROM pragma_index_list('trend_data') i, pragma_index_xinfo(i.name) "
+        "x, "
         "pragma_table_xinfo('trend_data') c, sqlite_master t WHERE i.origin = 'pk' AND c.cid = x.cid AND "
         "t.type = 'table' AND t.name = 'trend_data' COLLATE NOCASE ORDER BY x.seqno";
     enum { NEEDED = (1 << SR_TDB_OTHER) - 1, MOST = sizeof layout->column / sizeof *layout->column };
@@ -140,6 +146,8 @@ static sr_status read_layout(const sr_tdb_source *src, sqlite3 *db, sr_tdb_layou
         if (code != SR_OK || !row) break;
         const char *name = (const char *)sqlite3_column_text(st, 0);
         sr_tdb_column column = name != NULL ? column_kind(name) : SR_TDB_OTHER;
+        /* a whole REAL is stored as an integer, which only the column's type tells */
+        if (column < SR_TDB_NORM) fit = fit && holds_integers((const char *)sqlite3_column_text(st, 3));
         if (i <= SR_TDB_STEP) fit = fit && column == (sr_tdb_column)i && sqlite3_column_int(st, 1) == 0;
         if (column != SR_TDB_OTHER) seen |= 1u << column;
         layout->column[i] = column;

@@ -52,6 +52,7 @@ static const char *range_differs(sqlite3 *db, const sr_tdb_layout *layout, const
     bool all_same = true;
     int rc = SQLITE_DONE;
     *n_unfit += said == SR_TDB_UNFIT;
+    if (said == SR_TDB_NOTHING) said = SR_TDB_ENDED;
     if (said == SR_TDB_ENDED) {
         ++*n_walked;
         rc = sqlite3_prepare_v2(db,

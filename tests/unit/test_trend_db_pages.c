@@ -118,6 +118,9 @@ static void other_layouts_are_left_to_sqlite(void **state) {
         COLUMNS ", norm REAL, PRIMARY KEY (rank, step DESC, target_id, metric_id)",
         /* beyond a page: the norm may lie on another */
         COLUMNS ", filler BLOB DEFAULT (zeroblob(2000)), norm REAL, " KEY,
+        /* 5.0 is stored as 5 */
+        "rank INTEGER, step REAL, target_id INTEGER, metric_id INTEGER, norm REAL, " KEY,
+        "rank INTEGER, step INTEGER, target_id DOUBLE, metric_id INTEGER, norm REAL, " KEY,
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) must_not_walk(make_table(table[i]));
@@ -151,6 +154,39 @@ static void odd_values_are_left_to_sqlite(void **state) {
     }
 }
 
+/* Between opening and reading somebody gives the table other pages, or its columns other names. */
+static void a_table_that_moved_since(void **state) {
+    static const char *const change[] = {
+        "DROP TABLE filler; VACUUM",
+        "ALTER TABLE trend_data RENAME COLUMN norm TO n; ALTER TABLE trend_data RENAME COLUMN mean TO norm",
+        "PRAGMA secure_delete=OFF; BEGIN; ALTER TABLE trend_data RENAME TO old; CREATE TABLE trend_data "
+        "(" COLUMNS ", norm REAL, " KEY ") WITHOUT ROWID; INSERT INTO trend_data SELECT rank, step, target_id, "
+        "metric_id, norm * 2 FROM old; COMMIT",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
+        sr_err err;
+        sqlite3 *db;
+        make("PRAGMA page_size=512",
+             "CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(20000));" SCHEMA METRICS TARGETS ROWS
+             "UPDATE trend_data SET mean = norm + 1;");
+        const sr_read_opts opts = {.metric = "grad_unreduced", .threads = 2, .format = -1};
+        assert_int_equal(sr_reader_open(fixture.path, &opts, &fixture.reader, &err), SR_OK);
+        assert_int_equal(sqlite3_open(fixture.path, &db), SQLITE_OK);
+        db_exec(db, change[i]);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        if (sr_reader_load(fixture.reader, &fixture.ds, &err) != SR_OK) fail_msg("%s", err.text);
+        sr_dataset *changed = fixture.ds;
+        fixture.ds = NULL;
+        close_db();
+        sr_dataset *fresh = must_load(fixture.path, "grad_unreduced", 2);
+        assert_int_equal(fresh->n_rows, 3 * 40 * 3);
+        assert_same(changed, fresh);
+        sr_dataset_free(changed);
+        sr_dataset_free(fresh);
+    }
+}
+
 /* The same dataset as where pages in a -wal keep us from walking. */
 static void loads_the_same_as_sqlite(void **state) {
     (void)state;
@@ -177,6 +213,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(other_columns_and_orders, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(other_layouts_are_left_to_sqlite, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(odd_values_are_left_to_sqlite, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_table_that_moved_since, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(loads_the_same_as_sqlite, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
