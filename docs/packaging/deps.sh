@@ -75,6 +75,11 @@ fi
 cp apt/sqlite3/usr/share/doc/libsqlite3-dev/copyright licences/sqlite3
 cp apt/cjson/LICENSE licences/cJSON
 
+# The libm.a of x86_64 is a linker script. Debian's cross package leaves the paths of the native one in it.
+libm=$("$CC" $m32 -print-file-name=libm.a)
+native=$(sed -n 's|^GROUP ( \(/[^ ]*\)/libm-.*|\1|p' "$libm" 2>/dev/null || :)
+[ -z "$native" ] || [ -f "$native/libmvec.a" ] || sed "s|$native/|${libm%/*}/|g" "$libm" >libm.a
+
 # The C library comes with the compiler. Its cross version has a name of its own.
 libc=libc6-dev
 case $arch in

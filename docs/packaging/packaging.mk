@@ -18,7 +18,7 @@ DEPS32    := $(abspath $(BUILD32))/deps
 static: ## one file that runs anywhere: build-static-ARCH/spikeroot (ARCH=aarch64 or x86_64)
 	@CC='$(STATIC_CC)' AR='$(STATIC_AR)' sh docs/packaging/deps.sh '$(ARCH)' '$(STATIC_DEPS)'
 	@$(MAKE) --no-print-directory BUILD='$(STATIC)' CC='$(STATIC_CC)' AR='$(STATIC_AR)' SANITIZE= \
-		DEP_CFLAGS='-I$(STATIC_DEPS)/include' DEP_LIBS='$(STATIC_DEPS)/libcjson.a $(STATIC_DEPS)/libsqlite3.a' \
+		DEP_CFLAGS='-I$(STATIC_DEPS)/include' DEP_LIBS='-L$(STATIC_DEPS) $(STATIC_DEPS)/libcjson.a $(STATIC_DEPS)/libsqlite3.a' \
 		HARDEN='$(HARDEN) -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(STATIC_DEPS)=deps' \
 		LDHARDEN='-static-pie -Wl,-z,relro,-z,now,--wrap=dlopen,--fatal-warnings' \
 		MAIN_OBJ='$(STATIC)/src/main.o $(STATIC)/src/static_dlopen.o' '$(STATIC)/spikeroot'
