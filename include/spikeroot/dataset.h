@@ -40,6 +40,7 @@ typedef struct {
     const char *ranks, *steps, *targets; /* the selection as text; NULL: all */
     int64_t n_ranks, n_steps,
         n_targets; /* left out, SR_NOT_COUNTED where the source does not tell without being read */
+    const char *there; /* where nothing is left: what there is instead, in words; NULL: not known */
 } sr_left_out;
 
 enum { SR_NOT_COUNTED = -1 };
@@ -119,8 +120,9 @@ void sr_sheet_free(sr_sheet *s);
  * replaced.  `from` is empty afterwards. False: see sr_sheet_fail of `to`. */
 bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced);
 
-/* Number of columns so far, a cell (absent where nothing was stored), and the point of a row. */
+/* Number of columns so far, the name of one, a cell (absent where nothing was stored), and the point of a row. */
 size_t sr_sheet_columns(const sr_sheet *s);
+const char *sr_sheet_column_name(const sr_sheet *s, size_t column);
 double sr_sheet_get(const sr_sheet *s, size_t row, int32_t column);
 sr_point sr_sheet_point(const sr_sheet *s, size_t row);
 

@@ -171,5 +171,6 @@ bool sr_sheet_absorb(sr_sheet *to, sr_sheet *from, size_t *replaced) {
 }
 
 size_t sr_sheet_columns(const sr_sheet *s) { return s->cols.n; }
+const char *sr_sheet_column_name(const sr_sheet *s, size_t column) { return s->cols.items[column].name; }
 double sr_sheet_get(const sr_sheet *s, size_t row, int32_t col) { return sr_sheet_cell(s, row, (size_t)col); }
 sr_point sr_sheet_point(const sr_sheet *s, size_t row) { return s->rows.items[row]; }

@@ -277,6 +277,17 @@ static sr_status count_unread(const state *s, const job_result *r, sr_left_out *
     return ok ? SR_OK : sr_fail_mem(err);
 }
 
+/* What there is where the selection left nothing. */
+static sr_status note_there(const state *s, const job_result *r, sr_dataset *ds, sr_err *err) {
+    sr_there there = {.target = NULL};
+    for (size_t i = 0; i < s->dirs.n; i++) sr_there_add_steps(&there, s->dirs.items[i].step, s->dirs.items[i].step);
+    for (size_t j = 0; j < s->n_jobs; j++) {
+        sr_there_add_rank(&there, s->dirs.items[s->job[j]].rank);
+        if (there.target == NULL && r[j].unread != NULL) there.target = sr_sheet_column_name(r[j].unread, 0);
+    }
+    return sr_there_note(&there, ds, err);
+}
+
 static sr_status collect(const state *s, job_result *r, sr_dataset *ds, sr_err *err) {
     size_t n_read = 0;
     const sr_err *first = NULL;
@@ -317,6 +328,7 @@ static sr_status dump_load(void *arg, sr_dataset **out, sr_err *err) {
     if (st == SR_OK) sr_progress_end();
     if (st == SR_OK) st = collect(s, r, ds, err);
     if (st == SR_OK) st = count_unread(s, r, &ds->left_out, err);
+    if (st == SR_OK && ds->n_rows == 0) st = note_there(s, r, ds, err);
     if (st == SR_OK) st = sr_dataset_seal(ds, err);
     for (size_t j = 0; r != NULL && j < s->n_jobs; j++) {
         sr_warnings_fini(&r[j].warnings);

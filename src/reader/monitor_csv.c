@@ -22,6 +22,7 @@ typedef struct {
     bool strict;
     const sr_select *select;
     size_t n_ranks_left_out;
+    const char *target_left_out; /* one of the last pass, or NULL */
     sr_arena *arena;
     csv_files files;
     sr_warnings warnings; /* of the scan */
@@ -260,6 +261,10 @@ static sr_status load_once(monitor_csv *m, sr_dataset **out, csv_seen *seen, cha
             (sr_left_out){.n_ranks = (int64_t)m->n_ranks_left_out,
                           .n_steps = m->select->has_first_step || m->select->has_last_step ? SR_NOT_COUNTED : 0,
                           .n_targets = (int64_t)sr_sheet_columns(left_out)};
+    m->target_left_out = NULL;
+    if (rc == SR_OK && sr_sheet_columns(left_out) > 0 &&
+        (m->target_left_out = sr_arena_strdup(m->arena, sr_sheet_column_name(left_out, 0))) == NULL)
+        rc = sr_fail_mem(err);
     sr_sheet_free(left_out);
     if (rc != SR_OK) {
         sr_dataset_free(ds);
@@ -368,6 +373,11 @@ static sr_status csv_load(void *state, sr_dataset **out, sr_err *err) {
     if (rc == SR_OK) sr_progress_end();
     if (rc == SR_OK) rc = describe(m, ds, &seen, err);
     if (rc == SR_OK) rc = check_loaded(m, ds, &seen, norm_missing, err);
+    if (rc == SR_OK && ds->n_rows == 0) {
+        sr_there there = {.target = m->target_left_out};
+        csv_there(&m->files, m->metric, &there);
+        rc = sr_there_note(&there, ds, err);
+    }
     free(norm_missing);
     if (rc != SR_OK) {
         sr_dataset_free(ds);

@@ -97,6 +97,9 @@ void csv_order(csv_files *files, const char *metric, const sr_select *select, si
 /* Where the files with the metric begin, as sr_backend's head: by the ranks and steps in their names. */
 sr_status csv_head(const csv_files *files, const char *metric, sr_select *out, sr_err *err);
 
+/* Ranks and steps of the files with the metric, by their names. */
+void csv_there(const csv_files *files, const char *metric, sr_there *out);
+
 /* ---- lines ---- */
 
 typedef struct {

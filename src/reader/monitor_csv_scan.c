@@ -329,6 +329,21 @@ sr_status csv_head(const csv_files *files, const char *metric, sr_select *out, s
     return st;
 }
 
+void csv_there(const csv_files *files, const char *metric, sr_there *out) {
+    int64_t first, last;
+    int32_t rank = -1;
+    bool steps = true; /* in all names */
+    for (size_t i = 0; i < files->n; i++) {
+        const csv_file *f = &files->items[i];
+        if (!may_hold(f, metric)) continue;
+        if (f->rank != rank) sr_there_add_rank(out, f->rank);
+        rank = f->rank;
+        steps = steps && csv_steps_of_name(base_name(f->path), &first, &last);
+        if (steps) sr_there_add_steps(out, first, last);
+    }
+    out->has_steps = out->has_steps && steps;
+}
+
 /* ---- files whose name says nothing ---- */
 
 /* v1 files don't say which metric they hold.  Where other files are gradients by name, a file without a name is not

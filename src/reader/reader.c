@@ -428,9 +428,9 @@ static sr_status fail_nothing_left(const sr_dataset *ds, sr_err *err) {
     const char *const text[] = {l->ranks != NULL ? " --ranks " : "",     l->ranks != NULL ? l->ranks : "",
                                 l->steps != NULL ? " --steps " : "",     l->steps != NULL ? l->steps : "",
                                 l->targets != NULL ? " --targets " : "", l->targets != NULL ? l->targets : ""};
-    return sr_fail(err, SR_EINPUT,
-                   "%s: no value of metric '%s' is left by%s%s%s%s%s%s; choose ranks, steps and targets that it has",
-                   ds->path, ds->metric, text[0], text[1], text[2], text[3], text[4], text[5]);
+    return sr_fail(err, SR_EINPUT, "%s: no value of metric '%s' is left by%s%s%s%s%s%s; %s%s", ds->path, ds->metric,
+                   text[0], text[1], text[2], text[3], text[4], text[5], l->there != NULL ? "it has " : "",
+                   l->there != NULL ? l->there : "choose ranks, steps and targets that it has");
 }
 
 /* Read ds->head.  Without one the part speaks for itself, so only a lack of memory is an error. */
@@ -456,6 +456,7 @@ sr_status sr_reader_load(sr_reader *r, sr_dataset **out, sr_err *err) {
     ds->path = sr_dataset_strdup(ds, r->path); /* also where a file inside a directory was read */
     st = ds->path == NULL || !note_selection(ds, sr_selected(&r->opts)) ? sr_fail_mem(err) : SR_OK;
     if (st == SR_OK && ds->is_part && ds->n_rows == 0) st = fail_nothing_left(ds, err);
+    if (st == SR_OK && !sr_warn_unmatched(ds, sr_selected(&r->opts))) st = sr_fail_mem(err);
     if (st == SR_OK && ds->is_part && !ds->has_micro_step && r->backend->head != NULL) st = load_head(r, ds, err);
     if (st == SR_OK)
         *out = ds;

@@ -84,6 +84,24 @@ typedef struct {
 /* What opts.select takes, all of it where there is none. */
 const sr_select *sr_selected(const sr_read_opts *opts);
 
+/* What a source holds of the metric, as far as that is known without reading more of it; a zeroed one says nothing. */
+typedef struct {
+    sr_str ranks; /* see sr_there_add_rank */
+    bool has_steps;
+    int64_t first_step, last_step;
+    const char *target; /* one of them, or NULL */
+} sr_there;
+
+/* In any order, and as often as one likes. */
+void sr_there_add_rank(sr_there *t, int32_t rank);
+void sr_there_add_steps(sr_there *t, int64_t first, int64_t last);
+
+/* Put it in words into ds->left_out.there, and free it. Errors: SR_ENOMEM. */
+sr_status sr_there_note(sr_there *t, sr_dataset *ds, sr_err *err);
+
+/* Warn of each item of --ranks and --targets that matches nothing in the sealed dataset. False: memory is out. */
+bool sr_warn_unmatched(sr_dataset *ds, const sr_select *s);
+
 extern const sr_backend sr_backend_trend_db, sr_backend_monitor_csv, sr_backend_dump_stat;
 
 /* Choose the metric to read: `wanted` if it is among the `n` names found, else (wanted NULL) grad_unreduced, then

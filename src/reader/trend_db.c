@@ -147,7 +147,8 @@ static sr_status load_metric(sr_tdb *t, const sr_tdb_pool *pool, size_t metric, 
     if (code == SR_OK && *empty &&
         !sr_select_is_all(sr_selected(&t->opts))) { /* that may be why: not another metric then */
         *empty = false;
-        code = sr_dataset_seal(ds, err);
+        code = sr_tdb_note_there(t, ds, err);
+        if (code == SR_OK) code = sr_dataset_seal(ds, err);
         goto out;
     }
     if (code != SR_OK || *empty) goto out;

@@ -207,4 +207,7 @@ sr_tdb_walked sr_tdb_walk(const sr_tdb_source *src, sqlite3 *db, const sr_tdb_la
 /* A stored statistic: msProbe writes infinities as +-1000000001 and clamps finite values to +-1e9. */
 double sr_tdb_value(double stored);
 
+/* What the file holds, put into ds->left_out.there (trend_db_there.c). */
+sr_status sr_tdb_note_there(const sr_tdb *t, sr_dataset *ds, sr_err *err);
+
 #endif

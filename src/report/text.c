@@ -322,6 +322,7 @@ static const char *const warning[][2] = {
     {"rank_skipped", "rank 不合规的行，已跳过"},
     {"rows_superseded", "同一 rank、step、参数有多行，取 `target_id` 最大者"},
     {"same_dump", "dump 与自身对比，不会有分叉；请给出标杆的 dump"},
+    {"selection_unmatched", "`--ranks` 或 `--targets` 中有的项在所读数据中没有匹配；请核对拼写"},
     {"start_not_judged", "序列开头的大值没有历史，可比 rank 也太少，未判定；请向前多记录一些 step 或更多 rank"},
     {"optimizer_steps_of_part", "opt_step 从所读部分的第一个起计数：在整个训练中的编号不同"},
     {"step_is_a_counter", "数据源记录的是 ms 计数而非训练 step：opt_step 从首个记录起计数；用 `data2db --micro_step false` 可保留训练 step"},

@@ -35,8 +35,9 @@ for kind in clustered plain; do
     } | sqlite3 $kind.db
 done
 
-# core FILE: the result without what names the data and the selection, and the numbers that a database gives its targets
-core() { sed '/"target_id"/d; /"db_path"/d; /"source": {/,/^  },*/d; /"selection": n/d; /"selection": {/,/^  },*/d' "$1"; }
+# core FILE: the result without what names the data and the selection, the numbers that a database gives its targets, and
+# the warnings
+core() { sed '/"warnings": \[/,$d; /"target_id"/d; /"db_path"/d; /"source": {/,/^  },*/d; /"selection": n/d; /"selection": {/,/^  },*/d' "$1"; }
 
 # each selection with data that holds just that
 same() { # same NAME RANKS FIRST LAST TARGETS OPTION...
