@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spikeroot/dataset.h"
 #include "spikeroot/err.h"
+#include "spikeroot/select.h"
 
 /* ---- p1.json as phase 2 needs it ---- */
 
@@ -56,6 +58,8 @@ typedef struct {
     size_t n_probes;
     const sr_p1_growth *growth; /* ascending by opt_step */
     size_t n_growth;
+    sr_left_out left_out; /* `selection`; its texts are NULL without one */
+    sr_select part;       /* what was read, as far as it left something out */
     struct sr_arena *arena;
 } sr_p1;
 
@@ -100,6 +104,7 @@ typedef struct {
     double benchmark_value; /* its delta where both sides have one, else its norm; absent: not there */
     double ratio;           /* absent without a value */
     sr_device_verdict verdict;
+    bool not_read; /* no_benchmark, because the benchmark's selection leaves this place out */
 } sr_candidate;
 
 typedef struct {
@@ -110,7 +115,7 @@ typedef struct {
     size_t n_transitions;
     sr_transition *turn;              /* the turning point that decided, or NULL */
     const sr_transition *unexplained; /* growth into a step with findings out of one without any, or NULL */
-    bool few_ranks;                   /* fewer than SR_PHASE2_MIN_RANKS in the run: all had to grow */
+    bool few_ranks;                   /* fewer than SR_PHASE2_MIN_RANKS in the run, all of them read: all had to grow */
     bool beyond_doubt;                /* the root is */
     const sr_p1_place *largest;       /* the largest deviation, where that is not the root; else NULL */
     size_t n_doubtful_before;         /* listed candidates of earlier steps that were not beyond doubt */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spikeroot/dataset.h"
 #include "spikeroot/err.h"
 #include "spikeroot/str.h"
 
@@ -56,6 +57,18 @@ bool sr_select_is_all(const sr_select *s);
 void sr_select_ranks_text(const sr_select *s, sr_str *out);
 void sr_select_steps_text(const sr_select *s, sr_str *out);
 void sr_select_targets_text(const sr_select *s, sr_str *out);
+
+/* ---- what a selection left out ---- */
+
+/* The options that left something out, or may have where that was not counted: "--ranks 0-7 --steps 100:". Nothing is
+ * added where all was read: without a selection, or with one that takes all there is. */
+void sr_select_left_out_text(const sr_left_out *l, sr_str *out);
+
+/* Are steps left out that came before the part that was read? */
+bool sr_select_left_out_earlier(const sr_left_out *l);
+
+/* Is something left out, or may be, other than steps that came later? */
+bool sr_select_may_hide_origin(const sr_left_out *l);
 
 void sr_select_fini(sr_select *s);
 

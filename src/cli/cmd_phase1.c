@@ -170,7 +170,17 @@ static sr_status add_probes(const char *path, sr_phase1_result *r, sr_err *err) 
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
-static void print_summary(const sr_phase1_result *r) {
+/* "3 candidates", and of what, if the user had something left out. */
+static void add_count(sr_str *b, const sr_phase1_result *r) {
+    sr_str part = {0};
+    sr_str_addf(b, "%zu candidate%s", r->n_anomalies, plural(r->n_anomalies));
+    sr_select_left_out_text(&r->ds->left_out, &part);
+    if (part.len > 0) sr_str_addf(b, " in the part that was read (%s; the rest is not known)", part.s);
+    b->failed = b->failed || part.failed;
+    sr_str_fini(&part);
+}
+
+static void print_summary(const sr_phase1_result *r, const char *count) {
     const sr_dataset *ds = r->ds;
     size_t steps = r->timeline.n_windows;
     char path[4096], name[1024];
@@ -178,8 +188,7 @@ static void print_summary(const sr_phase1_result *r) {
            sr_printable(ds->path, path, sizeof path), ds->n_rows, ds->metric, ds->n_ranks, plural(ds->n_ranks),
            ds->n_targets, plural(ds->n_targets), steps, plural(steps));
     if (r->timeline.window > 0) printf(" of %lld micro steps", (long long)r->timeline.window);
-    printf("\n%zu candidate%s%s\n", r->n_anomalies, r->n_anomalies == 1 ? "" : "s",
-           r->n_anomalies > 0 ? ", earliest first:" : "");
+    printf("\n%s%s\n", sr_printable(count, name, sizeof name), r->n_anomalies > 0 ? ", earliest first:" : "");
     if (r->n_anomalies == 0) return;
     printf("%8s %5s %5s %12s %10s  %-16s %s\n", "opt_step", "micro", "rank", "norm", "deviation", "trigger",
            "parameter");
@@ -206,6 +215,24 @@ static sr_status check_written(const options *o, const sr_reader *reader, sr_err
     return st;
 }
 
+static sr_status write_result(const options *o, const sr_phase1_result *r, sr_err *err) {
+    sr_str count = {0};
+    add_count(&count, r);
+    sr_status st = count.failed ? sr_fail_mem(err) : SR_OK;
+    if (st == SR_OK && o->summary) print_summary(r, count.s);
+    if (st == SR_OK) {
+        cJSON *tree = sr_phase1_to_json(r);
+        if (!o->summary || strcmp(o->common.output, "-") != 0) {
+            st = sr_cli_write(&o->common, tree, o->summary ? NULL : count.s, err);
+        } else {
+            sr_cli_warn(&o->common, tree);
+            cJSON_Delete(tree);
+        }
+    }
+    sr_str_fini(&count);
+    return st;
+}
+
 static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     sr_reader *reader = NULL;
     sr_dataset *ds = NULL;
@@ -221,16 +248,7 @@ static sr_status analyse(const options *o, size_t *found, sr_err *err) {
     if (st == SR_OK) {
         *found = 0; /* a ranking by size (dumps of one step) is no finding */
         for (size_t i = 0; i < r->n_anomalies; i++) *found += r->anomalies[i].trigger != SR_TRIGGER_DUMP_ABS_NORM;
-        if (o->summary) print_summary(r);
-        char says[96];
-        (void)snprintf(says, sizeof says, "%zu candidate%s", r->n_anomalies, r->n_anomalies == 1 ? "" : "s");
-        cJSON *tree = sr_phase1_to_json(r);
-        if (!o->summary || strcmp(o->common.output, "-") != 0) {
-            st = sr_cli_write(&o->common, tree, o->summary ? NULL : says, err);
-        } else {
-            sr_cli_warn(&o->common, tree);
-            cJSON_Delete(tree);
-        }
+        st = write_result(o, r, err);
     }
     sr_phase1_result_free(r);
     sr_dataset_free(ds);

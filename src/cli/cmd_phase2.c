@@ -165,6 +165,9 @@ static sr_status check_coord(const options *o, const sr_p1 *p, sr_err *err) {
     bool rank = false, step = p->n_growth == 0;
     for (size_t i = 0; i < p->run_ranks; i++) rank = rank || p->ranks[i] == o->coord.rank;
     for (size_t i = 0; i < p->n_growth; i++) step = step || p->growth[i].opt_step == o->coord.opt_step;
+    if (!rank && !sr_select_has_rank(&p->part, o->coord.rank))
+        return sr_fail(err, SR_EUSAGE, "--coord: rank %d was not read (--ranks %s); run phase1 with a wider --ranks",
+                       (int)o->coord.rank, p->left_out.ranks);
     if (!rank)
         return sr_fail(err, SR_EUSAGE, "--coord: there is no rank %d in the run; see summary.ranks in %s",
                        (int)o->coord.rank, p->name);

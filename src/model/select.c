@@ -178,6 +178,34 @@ void sr_select_targets_text(const sr_select *s, sr_str *out) {
     for (size_t i = 0; i < s->targets.n; i++) sr_str_addf(out, "%s%s", i > 0 ? "," : "", s->targets.items[i]);
 }
 
+/* ---- what was left out ---- */
+
+void sr_select_left_out_text(const sr_left_out *l, sr_str *out) {
+    const struct {
+        const char *option, *text;
+        int64_t n;
+    } part[] = {{"--ranks ", l->ranks, l->n_ranks},
+                {"--steps ", l->steps, l->n_steps},
+                {"--targets ", l->targets, l->n_targets}};
+    const char *gap = "";
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        if (part[i].text == NULL || part[i].n == 0) continue;
+        sr_str_add(out, gap);
+        sr_str_add(out, part[i].option);
+        sr_str_add(out, part[i].text);
+        gap = " ";
+    }
+}
+
+bool sr_select_left_out_earlier(const sr_left_out *l) {
+    return l->steps != NULL && l->n_steps != 0 && l->steps[0] != ':' && strncmp(l->steps, "0:", 2) != 0;
+}
+
+bool sr_select_may_hide_origin(const sr_left_out *l) {
+    return (l->ranks != NULL && l->n_ranks != 0) || (l->targets != NULL && l->n_targets != 0) ||
+           sr_select_left_out_earlier(l);
+}
+
 void sr_select_fini(sr_select *s) {
     free_targets(s);
     free(s->targets.items);

@@ -6,6 +6,7 @@
 
 #include "phase1_internal.h"
 #include "spikeroot/parallel.h"
+#include "spikeroot/select.h"
 
 const char *sr_trigger_name(sr_trigger t) {
     switch (t) {
@@ -92,6 +93,23 @@ static sr_status judge_all(sr_phase1_result *r, sr_anomaly_list *found, sr_err *
     return st;
 }
 
+/* What would have told may be there, and only not have been read. */
+static void warn_not_judged(sr_phase1_result *r) {
+    const sr_left_out *l = &r->ds->left_out;
+    bool earlier = sr_select_left_out_earlier(l), ranks = l->ranks != NULL && l->n_ranks != 0;
+    if (!earlier && !ranks)
+        sr_warn(&r->warnings, "start_not_judged", r->n_unjudged, NULL,
+                "large values at the start of a series with no past and too few ranks to compare with: not judged; "
+                "record more steps before, or more ranks");
+    else
+        sr_warn(&r->warnings, "start_of_part_not_judged", r->n_unjudged, NULL,
+                "large values at the start of what was read of a series, with no past and too few ranks to compare "
+                "with: not judged; widen %s",
+                earlier && ranks ? "--steps or --ranks"
+                : earlier        ? "--steps"
+                                 : "--ranks");
+}
+
 sr_status sr_phase1_run(const sr_dataset *ds, const sr_phase1_opts *opts, sr_phase1_result **out, sr_err *err) {
     sr_anomaly_list found = {0};
     sr_phase1_result *r = calloc(1, sizeof *r);
@@ -114,10 +132,7 @@ sr_status sr_phase1_run(const sr_dataset *ds, const sr_phase1_opts *opts, sr_pha
         st = judge_all(r, &found, err);
     if (st == SR_OK) st = sr_phase1_candidates(r, &found, err);
     if (st == SR_OK) st = sr_phase1_rank_norms(r, err);
-    if (st == SR_OK && r->n_unjudged > 0)
-        sr_warn(&r->warnings, "start_not_judged", r->n_unjudged, NULL,
-                "large values at the start of a series with no past and too few ranks to compare with: not judged; "
-                "record more steps before, or more ranks");
+    if (st == SR_OK && r->n_unjudged > 0) warn_not_judged(r);
 out:
     free(found.items);
     if (st == SR_OK && r->warnings.failed) st = sr_fail_mem(err);

@@ -33,10 +33,8 @@ static void write_source(cJSON *root, const sr_phase1_result *r) {
 
 static void write_count(cJSON *o, const char *key, int64_t n) { sr_json_int_if(o, key, n != SR_NOT_COUNTED, n); }
 
-/* What the user had left out; null: nothing. */
-static void write_selection(cJSON *root, const sr_dataset *ds) {
-    const sr_left_out *l = &ds->left_out;
-    if (!ds->is_part) {
+void sr_phase1_selection_to_json(cJSON *root, const sr_left_out *l) {
+    if (l->ranks == NULL && l->steps == NULL && l->targets == NULL) {
         sr_json_null(root, "selection");
         return;
     }
@@ -236,7 +234,7 @@ static void write_probes(cJSON *root, const sr_phase1_result *r) {
 cJSON *sr_phase1_to_json(const sr_phase1_result *r) {
     cJSON *root = sr_json_root(1);
     write_source(root, r);
-    write_selection(root, r->ds);
+    sr_phase1_selection_to_json(root, &r->ds->left_out);
     bool ok = write_sharding(root, r);
     write_rank_norms(root, r);
     write_summary(root, r);

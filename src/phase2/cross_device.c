@@ -49,14 +49,20 @@ static const sr_p1_place *find(const index *in, const sr_p1_place *place) {
     return NULL;
 }
 
+static bool was_read(const sr_p1 *p, const sr_p1_place *at) {
+    return sr_select_has_rank(&p->part, at->rank) && sr_select_has_step(&p->part, at->step) &&
+           sr_select_has_target(&p->part, at->target_name);
+}
+
 /* Deltas are compared where both sides have a positive one: it is what the micro step added. */
-static void compare(const sr_p1_place *a, const sr_p1_place *b, sr_candidate *c) {
-    c->verdict = SR_DEVICE_SPECIFIC; /* also when the benchmark lists nothing there (spec Step 2.3) */
-    if (b == NULL) return;
-    if (sr_absent(b->norm)) { /* it was asked, and has no value at this place at all: nothing can be said */
-        c->verdict = SR_NO_BENCHMARK;
+static void compare(const sr_p1_place *a, const sr_p1_place *b, bool read, sr_candidate *c) {
+    /* Asked, and without a value at this place at all, or not looked at: nothing can be said. */
+    if (b != NULL ? sr_absent(b->norm) : !read) {
+        c->not_read = !read;
         return;
     }
+    c->verdict = SR_DEVICE_SPECIFIC; /* also when the benchmark lists nothing there (spec Step 2.3) */
+    if (b == NULL) return;
     bool deltas = isfinite(a->delta) && isfinite(b->delta) && a->delta > 0.0 && b->delta > 0.0;
     double own = deltas ? a->delta : a->norm;
     c->benchmark_value = deltas ? b->delta : b->norm;
@@ -78,11 +84,11 @@ sr_status sr_phase2_compare(sr_phase2_result *r, sr_err *err) {
                        make_index(r->arena, b->anomalies, b->n_anomalies, &listed)))
         return sr_fail_mem(err);
     for (size_t i = 0; i < a->n_anomalies; i++) {
-        c[i] = (sr_candidate){&a->anomalies[i], sr_absent_value(), sr_absent_value(), SR_NO_BENCHMARK};
+        c[i] = (sr_candidate){&a->anomalies[i], sr_absent_value(), sr_absent_value(), SR_NO_BENCHMARK, false};
         if (b == NULL) continue;
         const sr_p1_place *other = find(&probes, &a->anomalies[i]);
         if (other == NULL) other = find(&listed, &a->anomalies[i]);
-        compare(&a->anomalies[i], other, &c[i]);
+        compare(&a->anomalies[i], other, was_read(b, &a->anomalies[i]), &c[i]);
     }
     r->candidates = c;
     r->n_candidates = a->n_anomalies;

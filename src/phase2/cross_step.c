@@ -86,7 +86,8 @@ sr_status sr_phase2_transitions(sr_phase2_result *r, sr_err *err) {
     const sr_p1 *a = r->abnormal;
     sr_transition *t = sr_arena_calloc(r->arena, a->n_growth + 1, sizeof *t);
     if (t == NULL) return sr_fail_mem(err);
-    r->few_ranks = a->run_ranks < SR_PHASE2_MIN_RANKS;
+    /* of a part of the ranks, one or two are not all that had to grow */
+    r->few_ranks = a->run_ranks < SR_PHASE2_MIN_RANKS && a->part.ranks.n == 0;
     size_t n = 0;
     for (size_t i = 0; i < a->n_growth; i++)
         if (a->growth[i].has_previous) judge(r, &a->growth[i], &t[n++]);

@@ -202,6 +202,37 @@ static sr_status read_shape(reading *in, const cJSON *root) {
     return read_run_ranks(in, ranks);
 }
 
+/* A text of the selection and how much it left out; a missing `selection` (older files) is one of everything. */
+static sr_status read_part(reading *in, const cJSON *o, const char *key, const char **text, int64_t *n,
+                           sr_status (*set)(sr_select *, const char *, sr_err *)) {
+    const cJSON *value = get(o, key), *count = get(get(o, "left_out"), key);
+    *n = SR_NOT_COUNTED;
+    if (value == NULL || cJSON_IsNull(value)) return SR_OK;
+    if (!cJSON_IsString(value))
+        return sr_fail(in->err, SR_EINPUT, "%s: selection.%s: neither a text nor null", in->name, key);
+    if (count != NULL && !cJSON_IsNull(count) && (!sr_json_get_int(count, n) || *n < 0))
+        return sr_fail(in->err, SR_EINPUT, "%s: selection.left_out.%s: neither a count nor null", in->name, key);
+    *text = copy(in, sr_json_get_str(value));
+    if (*text == NULL) return sr_fail_mem(in->err);
+    sr_err why;
+    sr_select checked = {0};
+    sr_status st = set(*n != 0 ? &in->p->part : &checked, *text, &why);
+    sr_select_fini(&checked);
+    if (st == SR_EUSAGE)
+        return sr_fail(in->err, SR_EINPUT, "%s: selection.%s: is not as phase1 writes it: %s", in->name, key, why.text);
+    return st == SR_OK ? st : sr_fail_mem(in->err);
+}
+
+static sr_status read_selection(reading *in, const cJSON *root) {
+    const cJSON *o = get(root, "selection");
+    sr_left_out *l = &in->p->left_out;
+    if (o == NULL || cJSON_IsNull(o)) return SR_OK;
+    if (!cJSON_IsObject(o)) return sr_fail(in->err, SR_EINPUT, "%s: selection: neither an object nor null", in->name);
+    sr_status st = read_part(in, o, "ranks", &l->ranks, &l->n_ranks, sr_select_ranks);
+    if (st == SR_OK) st = read_part(in, o, "steps", &l->steps, &l->n_steps, sr_select_steps);
+    return st == SR_OK ? read_part(in, o, "targets", &l->targets, &l->n_targets, sr_select_targets) : st;
+}
+
 sr_status sr_p1_from_json(const cJSON *root, const char *name, sr_p1 **out, sr_err *err) {
     *out = NULL;
     sr_status st = sr_json_check_phase(root, name, 1, err);
@@ -213,6 +244,7 @@ sr_status sr_p1_from_json(const cJSON *root, const char *name, sr_p1 **out, sr_e
     }
     reading in = {p, name, err};
     st = read_shape(&in, root);
+    if (st == SR_OK) st = read_selection(&in, root);
     if (st == SR_OK) st = read_places(&in, root, "anomalies", false, &p->anomalies, &p->n_anomalies);
     if (st == SR_OK) st = read_places(&in, root, "probes", true, &p->probes, &p->n_probes);
     if (st == SR_OK) st = read_growth(&in, root);
@@ -225,6 +257,7 @@ sr_status sr_p1_from_json(const cJSON *root, const char *name, sr_p1 **out, sr_e
 
 void sr_p1_free(sr_p1 *p) {
     if (p == NULL) return;
+    sr_select_fini(&p->part);
     sr_arena_free(p->arena);
     free(p);
 }

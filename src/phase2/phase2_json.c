@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "phase2_internal.h"
+#include "phase2_json_internal.h"
 #include "spikeroot/json.h"
-#include "spikeroot/num.h"
+#include "spikeroot/phase1.h"
 #include "spikeroot/str.h"
 
 static void add_value(sr_str *b, double v) {
@@ -58,6 +59,14 @@ static void explain_steps(sr_str *b, const sr_phase2_result *r) {
     }
 }
 
+/* What was not looked at can hold an earlier origin. */
+static void explain_part(sr_str *b, const sr_phase2_result *r) {
+    if (!sr_phase2_is_part(r->abnormal)) return;
+    sr_str_add(b, " Only a part of the run was read (");
+    sr_select_left_out_text(&r->abnormal->left_out, b);
+    sr_str_addf(b, "): %s.", sr_phase2_unread(r));
+}
+
 static void explain(sr_str *b, const sr_phase2_result *r) {
     if (r->by_user) {
         sr_str_add(b, "The coordinate was named by the user: ");
@@ -67,7 +76,13 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
         return;
     }
     if (r->root == NULL) {
-        sr_str_add(b, "Phase 1 found no abnormal gradient: there is no root cause to name.");
+        if (sr_phase2_is_part(r->abnormal)) {
+            sr_str_add(b, "Phase 1 found no abnormal gradient in the part that was read (");
+            sr_select_left_out_text(&r->abnormal->left_out, b);
+            sr_str_add(b, "), and the rest is not known: there is no root cause to name.");
+        } else {
+            sr_str_add(b, "Phase 1 found no abnormal gradient: there is no root cause to name.");
+        }
         if (r->cross_device && r->benchmark->n_anomalies > 0)
             sr_str_addf(b, " The benchmark has %zu candidates: were the two sides exchanged?",
                         r->benchmark->n_anomalies);
@@ -95,15 +110,17 @@ static void explain(sr_str *b, const sr_phase2_result *r) {
         sr_str_add(b, "): what comes later and larger is taken for propagation.");
     }
     if (r->turn == NULL && r->unexplained != NULL && r->root->opt_step == r->unexplained->to)
-        sr_str_addf(b,
-                    " From optimizer step %lld to %lld most ranks grew at least %gx, which points to step %lld, but "
-                    "phase 1 lists nothing there.",
-                    (long long)r->unexplained->from, (long long)r->unexplained->to, r->opts.growth,
-                    (long long)r->unexplained->from);
+        sr_str_addf(
+            b,
+            " From optimizer step %lld to %lld the norm of %s grew at least %gx on %zu of %zu ranks, but phase 1 "
+            "lists nothing in step %lld: no turning point.",
+            (long long)r->unexplained->from, (long long)r->unexplained->to, r->unexplained->target_name, r->opts.growth,
+            r->unexplained->qualified, r->unexplained->total, (long long)r->unexplained->from);
     if (r->n_doubtful_before > 0)
         sr_str_addf(b, " %zu earlier candidate%s below %gx %s passed over.", r->n_doubtful_before,
                     r->n_doubtful_before == 1 ? "" : "s", SR_PHASE2_BEYOND_DOUBT,
                     r->n_doubtful_before == 1 ? "was" : "were");
+    explain_part(b, r);
 }
 
 /* The ground of the choice, for readers that can't read sentences. NULL: nothing is wrong. */
@@ -124,6 +141,12 @@ static void explain_device(sr_str *b, const sr_phase2_result *r) {
         return;
     }
     const sr_candidate *c = &r->candidates[r->root_candidate];
+    if (c->not_read) {
+        sr_str_add(b, "not known: the benchmark was read in part (");
+        sr_select_left_out_text(&r->benchmark->left_out, b);
+        sr_str_add(b, "), and not at this place");
+        return;
+    }
     if (c->verdict == SR_NO_BENCHMARK) {
         sr_str_add(b, "not known: the benchmark has no value at this place");
         return;
@@ -199,51 +222,11 @@ static void write_candidates(cJSON *root, const sr_phase2_result *r) {
     }
 }
 
-static void write_missing(cJSON *root, const sr_phase2_result *r) {
-    const sr_p1 *a = r->abnormal;
-    cJSON *list = sr_json_array(root, "missing");
-    if (!r->cross_device)
-        sr_json_str(list, NULL,
-                    "no benchmark: run phase1 on the benchmark with --probe and give both files "
-                    "(--npu, --gpu) to tell device-specific from shared");
-    else if (r->benchmark->probes == NULL && a->n_anomalies > 0)
-        sr_json_str(list, NULL,
-                    "the benchmark's p1.json has no probes: its values are known only where it has "
-                    "anomalies of its own; make it with phase1 --probe");
-    size_t unknown = 0;
-    for (size_t i = 0; i < r->n_candidates; i++) unknown += r->candidates[i].verdict == SR_NO_BENCHMARK;
-    if (r->cross_device && unknown > 0)
-        sr_json_str(list, NULL,
-                    "the benchmark has no value at the place of some candidates: it has other steps, ranks, parameters "
-                    "or micro "
-                    "steps; record the same ones on both sides");
-    if (a->run_ranks == 1)
-        sr_json_str(list, NULL, "one rank only: what all ranks share can't be told from what one does");
-    if (strcmp(a->metric, "grad_reduced") == 0 && r->root != NULL)
-        sr_json_str(list, NULL,
-                    "the gradient was recorded after its reduction over ranks: which rank it came from is "
-                    "not known; record grad_unreduced");
-    if (r->root != NULL && !a->micro && !a->dump)
-        sr_json_str(list, NULL, "step-level data: the micro step is not known; record gradients per micro batch");
-    if (r->root != NULL && a->dump && a->n_dump_steps <= 1)
-        sr_json_str(list, NULL,
-                    "one step of dumps only: nothing says what is normal; add dumps of other steps, or a "
-                    "benchmark");
-    for (size_t i = 0; i < r->n_transitions; i++)
-        if (r->transitions[i].verdict == SR_TURN_NOT_ENOUGH_RANKS) {
-            sr_json_str(list, NULL,
-                        "some transitions have fewer than three ranks that both steps recorded: growth there "
-                        "can't be judged");
-            break;
-        }
-    if (r->root != NULL && !a->dump)
-        sr_json_str(list, NULL, "no dump was read: phase3 finds the layer and operator from dumps of this coordinate");
-}
-
 cJSON *sr_phase2_to_json(const sr_phase2_result *r) {
     cJSON *root = sr_json_root(2);
     sr_str text = {0};
     sr_json_str(root, "mode", r->cross_device ? "cross_device" : "single");
+    sr_phase1_selection_to_json(root, &r->abnormal->left_out);
     sr_json_int_if(root, "root_opt_step", r->root != NULL, r->root != NULL ? r->root->opt_step : 0);
     sr_json_str(root, "basis", basis(r));
     explain(&text, r);
@@ -257,7 +240,7 @@ cJSON *sr_phase2_to_json(const sr_phase2_result *r) {
     ok = ok && !text.failed;
     sr_json_str(root, "cross_device_verification", sr_str_text(&text));
     sr_str_fini(&text);
-    write_missing(root, r);
+    ok = sr_phase2_missing_to_json(root, r) && ok;
     sr_json_array(root, "warnings");
     if (ok) return root;
     cJSON_Delete(root);

@@ -182,3 +182,10 @@ const char *sr_rep_sparkline(sr_render *c, const sr_rep_context *x) {
     }
     return sr_rep_keep(c, &b);
 }
+
+const char *sr_rep_part(sr_render *c, const sr_left_out *l) {
+    sr_str b = {0};
+    sr_select_left_out_text(l, &b);
+    const char *text = sr_rep_keep(c, &b);
+    return text[0] != '\0' ? sr_rep_name(c, text) : NULL;
+}

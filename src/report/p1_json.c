@@ -111,8 +111,6 @@ sr_rep_p1 *sr_rep_read_p1(sr_rep_reading *in, const cJSON *root) {
                                            F("skipped_rows", INT, skipped), F("pass_unit", STR, unit)};
     static const sr_rep_field steps[] = {F("first", INT_OR_NONE, first), F("last", INT_OR_NONE, last),
                                          F("count", INT, steps)};
-    static const sr_rep_field selection[] = {F("ranks", STR_OR_NULL, only_ranks), F("steps", STR_OR_NULL, only_steps),
-                                             F("targets", STR_OR_NULL, only_targets)};
     sr_rep_p1 *p = sr_arena_calloc(in->arena, 1, sizeof *p);
     if (p == NULL) {
         in->status = sr_fail_mem(in->err);
@@ -122,8 +120,7 @@ sr_rep_p1 *sr_rep_read_p1(sr_rep_reading *in, const cJSON *root) {
     SR_REP_READ(in, sr_rep_get(root, "source"), "source", -1, source, p);
     SR_REP_READ(in, sr_rep_get(root, "sharding_analysis"), "sharding_analysis", -1, sharding, p);
     SR_REP_READ(in, o, "summary", -1, summary, p);
-    const cJSON *part = sr_rep_get(root, "selection");
-    if (part != NULL && !cJSON_IsNull(part)) SR_REP_READ(in, part, "selection", -1, selection, p);
+    sr_rep_read_part(in, root, &p->part);
     SR_REP_READ(in, sr_rep_get(o, "steps"), "summary.steps", -1, steps, p);
     if (!cJSON_IsArray(sr_rep_get(o, "ranks"))) sr_rep_bad(in, "summary", -1, "ranks", "an array");
     p->n_ranks = (size_t)cJSON_GetArraySize(sr_rep_get(o, "ranks"));

@@ -88,6 +88,7 @@ sr_rep_p2 *sr_rep_read_p2(sr_rep_reading *in, const cJSON *root) {
         return NULL;
     }
     SR_REP_READ(in, root, "", -1, fields, p);
+    sr_rep_read_part(in, root, &p->part);
     read_transitions(in, root, p);
     read_candidates(in, root, p);
     read_root(in, root, p);

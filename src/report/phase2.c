@@ -79,9 +79,12 @@ static void candidates(sr_render *c, const sr_rep_p2 *p) {
 
 const char *sr_rep_phase2_problem(sr_render *c) {
     const sr_rep_p2 *p = c->r->p2;
-    if (!p->has_root) return sr_rep_word(c->lang, T_P2_CLEAN);
-    return SAY(c, T_P2_ROOT, sr_rep_coordinate(c, p->root.opt_step, p->root.rank, p->root.micro, p->root.target),
-               sr_rep_num(c, p->root.norm), sr_rep_num(c, p->root.delta), sr_rep_ratio(c, p->root.deviation));
+    const char *part = sr_rep_part(c, &p->part);
+    if (!p->has_root) return part == NULL ? sr_rep_word(c->lang, T_P2_CLEAN) : SAY(c, T_PART_NO_ROOT, part);
+    const char *what =
+        SAY(c, T_P2_ROOT, sr_rep_coordinate(c, p->root.opt_step, p->root.rank, p->root.micro, p->root.target),
+            sr_rep_num(c, p->root.norm), sr_rep_num(c, p->root.delta), sr_rep_ratio(c, p->root.deviation));
+    return part == NULL ? what : SAY(c, T_PART_ALSO, what, part);
 }
 
 static void growth_evidence(sr_render *c, const sr_rep_p2 *p) {
@@ -114,7 +117,7 @@ static void evidence(sr_render *c, const sr_rep_p2 *p) {
                {"user", T_P2_BY_USER}};
     size_t before = 0;
     if (!p->has_root) {
-        sr_rep_item(c, T_EVIDENCE, sr_rep_word(c->lang, T_P2_CLEAN));
+        sr_rep_item(c, T_EVIDENCE, sr_rep_phase2_problem(c));
         return;
     }
     sr_rep_item(c, T_EVIDENCE, NULL);
@@ -129,11 +132,21 @@ static void evidence(sr_render *c, const sr_rep_p2 *p) {
 
 static const char *impact(sr_render *c, const sr_rep_p2 *p) {
     size_t same = 0, later = 0;
+    const char *part = sr_rep_part(c, &p->part);
+    if (!p->has_root) return part == NULL ? sr_rep_word(c->lang, T_NOTHING) : SAY(c, T_PART_IMPACT, part);
     for (size_t i = 0; i < p->n; i++) {
         same += p->candidates[i].opt_step == p->root.opt_step && i != p->root_index;
         later += p->candidates[i].opt_step > p->root.opt_step;
     }
     return SAY(c, T_P2_ECHO, sr_rep_int(c, (int64_t)same), sr_rep_int(c, (int64_t)later));
+}
+
+static const char *advice(sr_render *c, const sr_rep_p2 *p) {
+    const char *part = sr_rep_part(c, &p->part);
+    int64_t step = p->root.step != SR_NONE ? p->root.step : p->root.opt_step;
+    if (!p->has_root) return part == NULL ? sr_rep_word(c->lang, T_P2_NOTHING_TO_DO) : SAY(c, T_PART_WIDEN, part);
+    return c->r->p3 != NULL ? sr_rep_word(c->lang, T_P2_NEXT_BELOW)
+                            : SAY(c, T_P2_NEXT, sr_rep_int(c, step), sr_rep_int(c, p->root.rank));
 }
 
 void sr_rep_phase2(sr_render *c) {
@@ -145,11 +158,7 @@ void sr_rep_phase2(sr_render *c) {
     candidates(c, p);
     sr_rep_item(c, T_PROBLEM, sr_rep_phase2_problem(c));
     evidence(c, p);
-    sr_rep_item(c, T_IMPACT, p->has_root ? impact(c, p) : sr_rep_word(c->lang, T_NOTHING));
-    int64_t step = p->root.step != SR_NONE ? p->root.step : p->root.opt_step;
-    sr_rep_item(c, T_ADVICE,
-                !p->has_root       ? sr_rep_word(c->lang, T_P2_NOTHING_TO_DO)
-                : c->r->p3 != NULL ? sr_rep_word(c->lang, T_P2_NEXT_BELOW)
-                                   : SAY(c, T_P2_NEXT, sr_rep_int(c, step), sr_rep_int(c, p->root.rank)));
+    sr_rep_item(c, T_IMPACT, impact(c, p));
+    sr_rep_item(c, T_ADVICE, advice(c, p));
     sr_rep_missing(c, "p2.json", &p->missing, &p->warnings, NULL);
 }

@@ -209,8 +209,8 @@ void sr_rep_plot_norms(sr_render *c) {
     const sr_rep_p1 *p1 = c->r->p1;
     panel series = {0}, finals = {0};
     int64_t first = 0;
-    if (p1->n == 0 || p1->anomalies[0].context.n == 0) return;
-    const sr_rep_anomaly *a = &p1->anomalies[0];
+    const sr_rep_anomaly *a = sr_rep_headline(p1);
+    if (a == NULL || a->context.n == 0) return;
     collect_series(c, p1, a, &series);
     collect_finals(c, p1, a, &finals, &first);
     if (!c->failed) {

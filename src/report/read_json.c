@@ -98,6 +98,20 @@ sr_rep_texts sr_rep_read_texts(sr_rep_reading *in, const cJSON *o, const char *k
     return t;
 }
 
+void sr_rep_read_part(sr_rep_reading *in, const cJSON *root, sr_left_out *l) {
+    static const sr_rep_field texts[] = {{"ranks", SR_F_STR_OR_NULL, offsetof(sr_left_out, ranks)},
+                                         {"steps", SR_F_STR_OR_NULL, offsetof(sr_left_out, steps)},
+                                         {"targets", SR_F_STR_OR_NULL, offsetof(sr_left_out, targets)}};
+    static const sr_rep_field counts[] = {{"ranks", SR_F_INT_OR_NONE, offsetof(sr_left_out, n_ranks)},
+                                          {"steps", SR_F_INT_OR_NONE, offsetof(sr_left_out, n_steps)},
+                                          {"targets", SR_F_INT_OR_NONE, offsetof(sr_left_out, n_targets)}};
+    const cJSON *o = sr_rep_get(root, "selection"), *left = sr_rep_get(o, "left_out");
+    l->n_ranks = l->n_steps = l->n_targets = SR_NONE;
+    if (o == NULL || cJSON_IsNull(o)) return;
+    SR_REP_READ(in, o, "selection", -1, texts, l);
+    if (left != NULL) SR_REP_READ(in, left, "selection.left_out", -1, counts, l);
+}
+
 sr_rep_warnings sr_rep_read_warnings(sr_rep_reading *in, const cJSON *o) {
     static const sr_rep_field fields[] = {{"code", SR_F_STR, offsetof(sr_rep_warning, code)},
                                           {"message", SR_F_STR, offsetof(sr_rep_warning, message)},

@@ -41,6 +41,8 @@ const cJSON *sr_rep_array(sr_rep_reading *in, const cJSON *o, const char *key, s
 
 void sr_rep_bad(sr_rep_reading *in, const char *where, long index, const char *key, const char *want);
 sr_rep_texts sr_rep_read_texts(sr_rep_reading *in, const cJSON *o, const char *key);
+/* The member `selection`; one that is null or missing (older files) takes all. */
+void sr_rep_read_part(sr_rep_reading *in, const cJSON *root, sr_left_out *l);
 sr_rep_warnings sr_rep_read_warnings(sr_rep_reading *in, const cJSON *o);
 
 sr_rep_p1 *sr_rep_read_p1(sr_rep_reading *in, const cJSON *root);

@@ -11,6 +11,7 @@
 
 #include "spikeroot/mem.h"
 #include "spikeroot/report.h"
+#include "spikeroot/select.h"
 #include "spikeroot/value.h"
 
 #define SR_NONE INT64_MIN
@@ -67,7 +68,7 @@ typedef struct {
 
 typedef struct {
     const char *path, *format, *metric, *unit;
-    const char *only_ranks, *only_steps, *only_targets; /* what alone was read; NULL: all */
+    sr_left_out part; /* what alone was read; its texts are NULL where that is all */
     int64_t targets, rows, skipped, first, last, steps, window, opt_steps, reset_boundary;
     bool detected;
     size_t n_ranks;
@@ -96,6 +97,7 @@ typedef struct {
 
 typedef struct {
     const char *mode, *basis; /* basis NULL: an older file, or nothing is wrong */
+    sr_left_out part;         /* as in sr_rep_p1 */
     bool has_root;
     int64_t root_step;
     sr_rep_candidate root; /* of `root` verdict, benchmark and ratio are those of the candidate list */
@@ -222,6 +224,8 @@ const char *sr_rep_name(sr_render *c, const char *s);
 const char *sr_rep_plain(sr_render *c, const char *s);
 /* A name for a fenced code block: one line, control characters visible. */
 const char *sr_rep_raw(sr_render *c, const char *s);
+/* The options that had something left out, as a code span; NULL: all was read. */
+const char *sr_rep_part(sr_render *c, const sr_left_out *l);
 /* Columns a text takes in a terminal: 2 for wide characters, 0 for combining ones. */
 size_t sr_rep_width(const char *s);
 /* The norms as bars, the one at `at` in brackets. */
@@ -241,6 +245,8 @@ void sr_rep_table_write(sr_render *c, sr_rep_table *t);
 /* One file a phase: the section, and its problem as one sentence. */
 void sr_rep_phase1(sr_render *c);
 const char *sr_rep_phase1_problem(sr_render *c);
+/* The candidate it is about: the earliest one, of a ranking the largest norm; NULL: there is none. */
+const sr_rep_anomaly *sr_rep_headline(const sr_rep_p1 *p);
 void sr_rep_phase2(sr_render *c);
 const char *sr_rep_phase2_problem(sr_render *c);
 void sr_rep_phase3(sr_render *c);

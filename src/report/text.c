@@ -28,6 +28,25 @@ static const char *const text[T_COUNT][2] = {
     [T_MISMATCH] = {"注意：p1.json 与 p2.json 的候选不同，两者可能来自不同的数据。",
                     "Beware: p1.json and p2.json list different candidates; they may be from different data."},
 
+    /* only a part was read */
+    [T_PART_CLEAN] = {"在所读取的部分（{1}）中未发现异常梯度，其余部分未知。",
+                      "No abnormal gradient was found in the part that was read ({1}); the rest is not known."},
+    [T_PART_NO_ROOT] = {"Phase 1 在所读取的部分（{1}）中未发现异常梯度，其余部分未知，没有可定的根因。",
+                        "Phase 1 found no abnormal gradient in the part that was read ({1}), and the rest is not known: there is "
+                        "no root cause to name."},
+    [T_PART_ALSO] = {"{1}只读取了一部分（{2}），其余部分未知。", "{1} Only a part was read ({2}); the rest is not known."},
+    [T_PART_IMPACT] = {"未知：只读取了一部分（{1}）。", "Not known: only a part was read ({1})."},
+    [T_PART_ONLY_ONE] = {"所读取的部分（{1}）中仅此一处候选。", "This is the only candidate in the part that was read ({1})."},
+    [T_PART_WIDEN] = {"放宽或去掉 {1}，再次运行 `spikeroot phase1`。", "widen or leave out {1} and run `spikeroot phase1` again."},
+    [T_PART_CHECK] = {"放宽或去掉 {3}，再次运行 `spikeroot phase1`。若训练中确有 spike，也请核对指标：本次分析 {1}，数据中有 {2}。",
+                      "widen or leave out {3} and run `spikeroot phase1` again. If the run did spike, check the metric too: {1} was "
+                      "analysed, the data holds {2}."},
+    [T_PART_UNKNOWN] = {"只读取了一部分（{1}）：其余部分是否有异常梯度未知",
+                        "only a part was read ({1}): whether the rest holds an abnormal gradient is not known"},
+    [T_PART_EARLIER] = {"只读取了一部分（{1}）：不能排除其余部分中有更早的起点",
+                        "only a part was read ({1}): an earlier origin in the rest is not excluded"},
+    [T_PART_LATER] = {"只读取了一部分（{1}）：其后的部分未读取", "only a part was read ({1}): what came later was not looked at"},
+
     [T_COL_ITEM] = {"项目", "Item"},
     [T_COL_VALUE] = {"值", "Value"},
     [T_COL_DATA] = {"数据", "Data"},
@@ -63,6 +82,7 @@ static const char *const text[T_COUNT][2] = {
     [T_P1_ONLY_RANKS] = {"rank {1}", "ranks {1}"},
     [T_P1_ONLY_STEPS] = {"step {1}", "steps {1}"},
     [T_P1_ONLY_TARGETS] = {"参数 {1}", "parameters {1}"},
+    [T_P1_LEFT_OUT] = {"{1}（未读取 {2} 个）", "{1} (left out: {2})"},
     [T_P1_ONE_STEP] = {"{1} / {2}", "{1} / {2}"},
     [T_P1_TOP] = {"norm 最大的坐标：{1}；{2}。", "The coordinate with the largest norm: {1}; {2}."},
     [T_P1_PLOT] = {"首个异常附近各 rank 的梯度 norm", "gradient norms of the ranks around the first anomaly"},
@@ -148,7 +168,7 @@ static const char *const text[T_COUNT][2] = {
                           "candidates of earlier optimizer steps that are not beyond doubt and were passed over: {1}"},
     [T_P2_SIDE_NONE] = {"跨设备验证：无标杆", "across devices: no benchmark"},
     [T_P2_SIDE_VALUE] = {"跨设备验证：{1}，标杆值 {2}，比值 {3}", "across devices: {1}, benchmark value {2}, ratio {3}"},
-    [T_P2_SIDE_MISSING] = {"跨设备验证：{1}，标杆侧该位置没有记录", "across devices: {1}, the benchmark has nothing at this place"},
+    [T_P2_SIDE_MISSING] = {"跨设备验证：{1}，没有标杆侧该位置的值", "across devices: {1}, no value of the benchmark at this place"},
     [T_P2_SIDE_NOTHING] = {"跨设备验证：该坐标不在候选中，没有可对照的值", "across devices: this coordinate is no candidate, nothing to compare"},
     [T_P2_ECHO] = {"同一 opt_step 另有 {1} 个候选，之后的 opt_step 有 {2} 个；更晚或更大的按传导处理。",
                    "Other candidates: {1} in this optimizer step, {2} in later ones; what is later or larger is taken for propagation."},
@@ -236,17 +256,25 @@ static const char *const text[T_COUNT][2] = {
     [T_PLOT_DISTANCE] = {"与 1 的距离", "distance from 1"},
 };
 
-/* What the JSON says in English sentences, by the phrase they begin with; {1} is a number. */
+/* What the JSON says in English sentences, by the phrase they begin with; {1} is a number, {2} any text. */
 static const char *const phrase[][2] = {
     /* missing in p2.json */
     {"no benchmark: run phase1", "无标杆：用 `--probe` 对标杆运行 `phase1`，再以 `--npu`、`--gpu` 给出两个文件，才能区分设备特异与双端共有"},
     {"the benchmark's p1.json has no probes", "标杆的 p1.json 没有 `probes`：只知道其自身异常处的值；请用 `phase1 --probe` 重新生成"},
     {"the benchmark has no value at the place of some", "标杆在部分候选处没有值：两侧的 step、rank、参数或 ms 不同；请记录相同的部分"},
-    {"one rank only", "只有一个 rank：无法区分全体共有与单 rank 特有"},
+    {"only a part of the run was read ({2}): whether", "只读取了一部分（{2}）：其余部分是否有异常梯度未知"},
+    {"only a part of the run was read ({2}): an earlier origin", "只读取了一部分（{2}）：不能排除其余部分中有更早的起点"},
+    {"only a part of the run was read ({2}): what came later", "只读取了一部分（{2}）：其后的部分未读取"},
+    {"the benchmark was read in part ({2}): candidates outside it: {1}", "标杆只读取了一部分（{2}），有 {1} 个候选不在其中：请对标杆放宽相应选项，再次运行 `phase1`"},
+    {"the benchmark was read in part ({2}): what lies outside", "标杆只读取了一部分（{2}），其余部分未知"},
+    {"one rank only was read ({2})", "只读取了一个 rank（{2}）：无法区分全体共有与单 rank 特有；请放宽 `--ranks`"},
+    {"one step of dumps only was read ({2})", "只读取了一个 step 的 dump（{2}），无从判断何为正常：请放宽 `--steps`，或补充标杆"},
+    {"some transitions have fewer than three ranks that were read in both steps ({2})", "部分转折两侧都读取的 rank 不足三个（{2}），其增长无法判定；请放宽 `--ranks`"},
+    {"one rank only: ", "只有一个 rank：无法区分全体共有与单 rank 特有"},
     {"the gradient was recorded after its reduction", "梯度在跨 rank 归约之后记录，来自哪个 rank 未知；请记录 `grad_unreduced`"},
     {"step-level data: the micro step is not known", "step 级数据，ms 未知：请按 micro batch 记录梯度"},
-    {"one step of dumps only", "只有一个 step 的 dump，无从判断何为正常：请补充其他 step 的 dump 或标杆"},
-    {"some transitions have fewer than three ranks", "部分转折两侧都有记录的 rank 不足三个，其增长无法判定"},
+    {"one step of dumps only: ", "只有一个 step 的 dump，无从判断何为正常：请补充其他 step 的 dump 或标杆"},
+    {"some transitions have fewer than three ranks that both", "部分转折两侧都有记录的 rank 不足三个，其增长无法判定"},
     {"no dump was read: phase3", "没有 dump：采集该坐标的 dump 后可由 `phase3` 定位到层与算子"},
     /* missing in p3.json */
     {"no control group (C, D)", "无对照组（C、D），A/B 比值可能混入设备系统偏差：请在两侧采集邻近正常 rank 或 step 的 dump"},
@@ -324,6 +352,7 @@ static const char *const warning[][2] = {
     {"same_dump", "dump 与自身对比，不会有分叉；请给出标杆的 dump"},
     {"selection_unmatched", "`--ranks` 或 `--targets` 中有的项在所读数据中没有匹配；请核对拼写"},
     {"start_not_judged", "序列开头的大值没有历史，可比 rank 也太少，未判定；请向前多记录一些 step 或更多 rank"},
+    {"start_of_part_not_judged", "所读部分开头的大值没有历史，可比 rank 也太少，未判定；请放宽 `--steps` 或 `--ranks`"},
     {"optimizer_steps_of_part", "opt_step 从所读部分的第一个起计数：在整个训练中的编号不同"},
     {"step_is_a_counter", "数据源记录的是 ms 计数而非训练 step：opt_step 从首个记录起计数；用 `data2db --micro_step false` 可保留训练 step"},
     {"step_skipped", "step 不合规的行，已跳过"},
@@ -353,30 +382,37 @@ const char *sr_rep_say(sr_render *c, sr_text id, const char *const *args, size_t
     return fill(c, sr_rep_word(c->lang, id), args, n);
 }
 
-/* Does `s` begin with the pattern, {1} being a number?  The number goes to digits[cap]. */
-static bool begins(const char *s, const char *pattern, char *digits, size_t cap) {
-    digits[0] = '\0';
+/* Does `s` begin with the pattern?  The texts in the places of {1}, a number, and {2} go to args. */
+static bool begins(sr_render *c, const char *s, const char *pattern, const char *args[2]) {
     while (*pattern != '\0') {
+        size_t n;
         if (strncmp(pattern, "{1}", 3) == 0) {
-            size_t n = strspn(s, "0123456789");
-            if (n == 0 || n >= cap) return false;
-            memcpy(digits, s, n);
-            digits[n] = '\0';
-            s += n;
-            pattern += 3;
-        } else if (*s++ != *pattern++) {
-            return false;
+            n = strspn(s, "0123456789");
+        } else if (strncmp(pattern, "{2}", 3) == 0) {
+            const char *behind = strstr(s, "): "); /* it stands in parentheses */
+            n = behind != NULL ? (size_t)(behind - s) : 0;
+        } else {
+            if (*s++ != *pattern++) return false;
+            continue;
         }
+        if (n == 0) return false;
+        sr_str part = {0};
+        sr_str_addn(&part, s, n);
+        args[pattern[1] - '1'] = sr_rep_keep(c, &part);
+        s += n;
+        pattern += 3;
     }
     return true;
 }
 
 const char *sr_rep_phrase(sr_render *c, const char *english) {
-    char digits[24];
-    const char *const args[] = {digits};
     if (c->lang == SR_LANG_EN) return sr_rep_plain(c, english);
-    for (size_t i = 0; i < sizeof phrase / sizeof *phrase; i++)
-        if (begins(english, phrase[i][0], digits, sizeof digits)) return fill(c, phrase[i][1], args, 1);
+    for (size_t i = 0; i < sizeof phrase / sizeof *phrase; i++) {
+        const char *args[2] = {"", ""};
+        if (!begins(c, english, phrase[i][0], args)) continue;
+        args[1] = sr_rep_name(c, args[1]);
+        return fill(c, phrase[i][1], args, 2);
+    }
     return NULL;
 }
 

@@ -50,6 +50,8 @@ run 'phase1 --summary' "$tmp/ps.json" phase1 $steps/monitor --summary
 run 'phase1 --probe' "$tmp/pp.json" phase1 testdata/cases/nan_origin-db_v1_micro_false/trend.db --probe $steps/p1.json
 run 'phase2 on another metric' "$tmp/p2.json" phase2 --phase1 "$tmp/p1.json"
 run 'phase2 with a benchmark' "$tmp/p2b.json" phase2 --npu $steps/p1.json --gpu "$tmp/pp.json"
+run 'phase1 of a part' "$tmp/pt.json" phase1 $steps/monitor --ranks 0 --steps 1: --targets '*'
+run 'phase2 of a part' "$tmp/p2t.json" phase2 --phase1 "$tmp/pt.json"
 run 'phase2 --coord' "$tmp/p2c.json" phase2 --phase1 $spike/p1.json \
     --coord opt_step=4,rank=0,micro_step=1,target=decoder.layers.3.mlp.linear_fc1.weight
 

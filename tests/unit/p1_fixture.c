@@ -81,10 +81,11 @@ static sr_p1 *take(p1_text *t) {
                 "{\"phase\":1,\"schema_version\":1,\"db_path\":\"x\",\"source\":{\"format\":\"%s\",\"metric\":"
                 "\"grad_unreduced\"},\"sharding_analysis\":{\"accumulation_window\":%d,\"optimizer_step_count\":%d},"
                 "\"summary\":{\"ranks\":[",
-                t->format != NULL ? t->format : "csv", t->window, 20);
+                t->format != NULL ? t->format : "csv", t->window, t->dump_steps > 0 ? t->dump_steps : 20);
     for (int i = 0; i < t->ranks; i++) sr_str_addf(&b, "%s%d", i > 0 ? "," : "", i);
     sr_str_addf(&b, "]},\"anomalies\":[%s],\"target_rank_norms\":{%s}", sr_str_text(&t->anomalies),
                 sr_str_text(&t->growth));
+    if (t->selection != NULL) sr_str_addf(&b, ",\"selection\":%s", t->selection);
     if (t->probes.len > 0) sr_str_addf(&b, ",\"probes\":[%s]", sr_str_text(&t->probes));
     sr_str_addc(&b, '}');
     assert_int_equal(p1_read(sr_str_text(&b), &p, &err), SR_OK);

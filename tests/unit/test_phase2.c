@@ -192,6 +192,20 @@ static void test_growth_without_a_finding_is_no_turning_point(void **state) {
     p1_done(&x);
 }
 
+/* The reasoning names the growth, and calls it what the table does. */
+static void test_growth_into_the_root_is_told(void **state) {
+    (void)state;
+    p1_text t = {.ranks = 1, .window = 8};
+    p1_anomaly(&t, 4, 0, 1, "w", 50.0);
+    p1_all_grow(&t, 4, 3.0);
+    p1_result x = p1_judge(&t, NULL);
+    p1_assert_root(&x, 4, 0, 1, "w");
+    assert_int_equal(x.r->transitions[0].verdict, SR_TURN_NONE);
+    p1_assert_says(&x, "From optimizer step 3 to 4 the norm of w grew at least 2x on 1 of 1 ranks, but phase 1 lists "
+                       "nothing in step 3: no turning point.");
+    p1_done(&x);
+}
+
 /* A certain candidate before the turning point began it. */
 static void test_a_turning_point_never_moves_the_root_later(void **state) {
     (void)state;
@@ -401,6 +415,7 @@ int main(void) {
         cmocka_unit_test(test_fewer_ranks_with_one_missing),
         cmocka_unit_test(test_growth_needs_the_same_target_one_step_earlier),
         cmocka_unit_test(test_growth_without_a_finding_is_no_turning_point),
+        cmocka_unit_test(test_growth_into_the_root_is_told),
         cmocka_unit_test(test_a_turning_point_never_moves_the_root_later),
         cmocka_unit_test(test_without_a_turning_point_the_first_beyond_doubt),
         cmocka_unit_test(test_only_doubtful_candidates),

@@ -159,9 +159,34 @@ static void test_phrases(void **state) {
     assert_string_equal(sr_rep_phrase(c, one), "12 次重计算的前向已分开处理");
     assert_null(sr_rep_phrase(c, "recomputed forward calls were kept apart"));
     assert_null(sr_rep_phrase(c, ""));
+    assert_string_equal(
+        sr_rep_phrase(c, "the benchmark was read in part (--ranks 0-1 --targets *(x)*): candidates outside "
+                         "it: 12; run"),
+        "标杆只读取了一部分（`--ranks 0-1 --targets *(x)*`），有 12 个候选不在其中：请对标杆放宽相应选项，再次运行 "
+        "`phase1`");
+    assert_null(sr_rep_phrase(c, "the benchmark was read in part"));
+    assert_null(sr_rep_phrase(c, "one rank only was read (--ranks 0"));
+    assert_string_equal(sr_rep_phrase(c, "one rank only: what"), "只有一个 rank：无法区分全体共有与单 rank 特有");
     c->lang = SR_LANG_EN;
     assert_string_equal(sr_rep_phrase(c, one), one);
     assert_string_equal(sr_rep_phrase(c, "a|b"), "a\\|b");
+}
+
+/* The largest norm of a ranking, else the earliest candidate. */
+static void test_headline(void **state) {
+    (void)state;
+    sr_rep_anomaly a[] = {{.trigger = "dump_abs_norm", .norm = 2.0},
+                          {.trigger = "dump_abs_norm", .norm = 3.0},
+                          {.trigger = "dump_abs_norm", .norm = 3.0},
+                          {.trigger = "nonfinite", .norm = (double)NAN}};
+    sr_rep_p1 p = {.anomalies = a};
+    assert_null(sr_rep_headline(&p));
+    p.n = 3;
+    assert_ptr_equal(sr_rep_headline(&p), &a[1]);
+    p.n = 4;
+    assert_ptr_equal(sr_rep_headline(&p), &a[3]);
+    a[0].trigger = "iqr";
+    assert_ptr_equal(sr_rep_headline(&p), &a[0]);
 }
 
 static void test_context(void **state) {
@@ -186,9 +211,17 @@ static void test_context(void **state) {
 int main(void) {
 #define RENDER(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
-        RENDER(test_numbers), cmocka_unit_test(test_width),    RENDER(test_names),  RENDER(test_sparkline),
-        RENDER(test_table),   RENDER(test_table_without_rows), RENDER(test_places), cmocka_unit_test(test_words),
-        RENDER(test_phrases), cmocka_unit_test(test_context),
+        RENDER(test_numbers),
+        cmocka_unit_test(test_width),
+        RENDER(test_names),
+        RENDER(test_sparkline),
+        RENDER(test_table),
+        RENDER(test_table_without_rows),
+        RENDER(test_places),
+        cmocka_unit_test(test_words),
+        RENDER(test_phrases),
+        cmocka_unit_test(test_context),
+        cmocka_unit_test(test_headline),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -123,8 +123,35 @@ static void test_targets(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(sr_select_targets, bad[i], "--targets:");
 }
 
+static void left_out_is(const sr_left_out *l, const char *want, bool earlier, bool may_hide) {
+    sr_str t = {0};
+    sr_select_left_out_text(l, &t);
+    assert_string_equal(sr_str_text(&t), want);
+    sr_str_fini(&t);
+    assert_int_equal(sr_select_left_out_earlier(l), earlier);
+    assert_int_equal(sr_select_may_hide_origin(l), may_hide);
+}
+
+static void test_left_out(void **state) {
+    (void)state;
+    left_out_is(&(sr_left_out){0}, "", false, false);
+    left_out_is(&(sr_left_out){.ranks = "0-1", .n_ranks = 2}, "--ranks 0-1", false, true);
+    left_out_is(&(sr_left_out){.ranks = "0-1", .n_ranks = SR_NOT_COUNTED}, "--ranks 0-1", false, true);
+    left_out_is(&(sr_left_out){.ranks = "0-1"}, "", false, false); /* there are no others */
+    left_out_is(&(sr_left_out){.targets = "a*", .n_targets = 1}, "--targets a*", false, true);
+    left_out_is(&(sr_left_out){.steps = "5:", .n_steps = 5}, "--steps 5:", true, true);
+    left_out_is(&(sr_left_out){.steps = "5:"}, "", false, false);
+    left_out_is(&(sr_left_out){.steps = ":5", .n_steps = SR_NOT_COUNTED}, "--steps :5", false, false);
+    left_out_is(&(sr_left_out){.steps = "0:5", .n_steps = 9}, "--steps 0:5", false, false);
+    left_out_is(
+        &(sr_left_out){
+            .ranks = "3", .steps = "10:20", .targets = "w", .n_ranks = 1, .n_steps = SR_NOT_COUNTED, .n_targets = 1},
+        "--ranks 3 --steps 10:20 --targets w", true, true);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_set), cmocka_unit_test(test_ranks),
-                                       cmocka_unit_test(test_steps), cmocka_unit_test(test_targets)};
+                                       cmocka_unit_test(test_steps), cmocka_unit_test(test_targets),
+                                       cmocka_unit_test(test_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
