@@ -144,11 +144,12 @@ static sr_status load_metric(sr_tdb *t, const sr_tdb_pool *pool, size_t metric, 
     }
     *empty = totals.n_values + totals.n_nulls + ds->n_skipped == 0 && !t->only_nans;
     ds->left_out = totals.left_out;
-    if (code == SR_OK && *empty &&
-        !sr_select_is_all(sr_selected(&t->opts))) { /* that may be why: not another metric then */
-        *empty = false;
-        code = sr_tdb_note_there(t, ds, err);
-        if (code == SR_OK) code = sr_dataset_seal(ds, err);
+    if (code == SR_OK && *empty && !sr_select_is_all(sr_selected(&t->opts))) {
+        bool there = false; /* then that is why, and not another metric's turn */
+        code = sr_tdb_has_metric(t, t->metric_id, &there, err);
+        *empty = !there;
+        if (code == SR_OK && there) code = sr_tdb_note_there(t, ds, err);
+        if (code == SR_OK && there) code = sr_dataset_seal(ds, err);
         goto out;
     }
     if (code != SR_OK || *empty) goto out;
@@ -294,43 +295,7 @@ static sr_status trend_db_details(void *state, const sr_dataset *ds, const sr_pl
     return code;
 }
 
-/* The integer that `sql` finds for `arg`; *found: there is one. */
-static sr_status find_integer(const sr_tdb *t, const char *sql, int64_t arg, int64_t *out, bool *found, sr_err *err) {
-    sqlite3_stmt *st = NULL;
-    sr_status code = sr_tdb_prepare(&t->src, t->db, sql, &st, err);
-    if (code == SR_OK) {
-        (void)sqlite3_bind_int64(st, 1, arg);
-        code = sr_tdb_step(&t->src, st, found, err);
-    }
-    *found = code == SR_OK && *found && sqlite3_column_type(st, 0) == SQLITE_INTEGER;
-    if (*found) *out = sqlite3_column_int64(st, 0);
-    (void)sqlite3_finalize(st);
-    return code;
-}
-
-static sr_status trend_db_head(void *state, sr_select *out, sr_err *err) {
-    static const char *const next_rank = "SELECT rank FROM trend_data WHERE rank > ?1 ORDER BY rank LIMIT 1",
-                             *const first_step = "SELECT step FROM trend_data WHERE rank = ?1 ORDER BY step LIMIT 1";
-    const sr_tdb *t = state;
-    sr_str ranks = {0};
-    int64_t rank = -1, step = 0;
-    bool found = t->schema.clustered; /* else each question is a scan */
-    sr_status code = SR_OK;
-    for (int i = 0; code == SR_OK && found && i < SR_HEAD_RANKS; i++) {
-        code = find_integer(t, next_rank, rank, &rank, &found, err);
-        if (!found || rank > INT32_MAX) break;
-        sr_str_addf(&ranks, "%s%lld", i > 0 ? "," : "", (long long)rank);
-        if (i == 0) code = find_integer(t, first_step, rank, &step, &found, err);
-    }
-    if (code == SR_OK && ranks.failed) code = sr_fail_mem(err);
-    if (code == SR_OK && ranks.len > 0 && step >= 0 && step < INT32_MAX) {
-        code = sr_select_ranks(out, ranks.s, err);
-        out->has_last_step = true;
-        out->last_step = step + SR_HEAD_STEPS - 1;
-    }
-    sr_str_fini(&ranks);
-    return code;
-}
+static sr_status trend_db_head(void *state, sr_select *out, sr_err *err) { return sr_tdb_head(state, out, err); }
 
 static sr_status trend_db_files(const void *state, sr_file_visit visit, void *ctx, sr_err *err) {
     static const char *const suffix[] = {"", "-wal", "-shm", "-journal"};

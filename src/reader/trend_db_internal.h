@@ -207,7 +207,15 @@ sr_tdb_walked sr_tdb_walk(const sr_tdb_source *src, sqlite3 *db, const sr_tdb_la
 /* A stored statistic: msProbe writes infinities as +-1000000001 and clamps finite values to +-1e9. */
 double sr_tdb_value(double stored);
 
-/* What the file holds, put into ds->left_out.there (trend_db_there.c). */
+/* ---- beside the part that was selected (trend_db_there.c) ---- */
+
+/* What the file holds, put into ds->left_out.there. */
 sr_status sr_tdb_note_there(const sr_tdb *t, sr_dataset *ds, sr_err *err);
+
+/* Has the metric any row? */
+sr_status sr_tdb_has_metric(const sr_tdb *t, int64_t id, bool *yes, sr_err *err);
+
+/* As sr_backend's head. */
+sr_status sr_tdb_head(const sr_tdb *t, sr_select *out, sr_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a trend.db holds, for those whose selection leaves nothing of it. */
+/* What a trend.db holds beside the part that was selected. */
 #include "reader_internal.h"
 #include "trend_db_internal.h"
 
@@ -32,4 +32,46 @@ sr_status sr_tdb_note_there(const sr_tdb *t, sr_dataset *ds, sr_err *err) {
     if (code == SR_OK) return sr_there_note(&there, ds, err);
     sr_str_fini(&there.ranks);
     return code;
+}
+
+/* The integer that `sql` finds for `arg`; *found: there is one. */
+static sr_status find_integer(const sr_tdb *t, const char *sql, int64_t arg, int64_t *out, bool *found, sr_err *err) {
+    sqlite3_stmt *st = NULL;
+    sr_status code = sr_tdb_prepare(&t->src, t->db, sql, &st, err);
+    if (code == SR_OK) {
+        (void)sqlite3_bind_int64(st, 1, arg);
+        code = sr_tdb_step(&t->src, st, found, err);
+    }
+    *found = code == SR_OK && *found && sqlite3_column_type(st, 0) == SQLITE_INTEGER;
+    if (*found) *out = sqlite3_column_int64(st, 0);
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
+sr_status sr_tdb_head(const sr_tdb *t, sr_select *out, sr_err *err) {
+    static const char *const next_rank = "SELECT rank FROM trend_data WHERE rank > ?1 ORDER BY rank LIMIT 1",
+                             *const first_step = "SELECT step FROM trend_data WHERE rank = ?1 ORDER BY step LIMIT 1";
+    sr_str ranks = {0};
+    int64_t rank = -1, step = 0;
+    bool found = t->schema.clustered; /* else each question is a scan */
+    sr_status code = SR_OK;
+    for (int i = 0; code == SR_OK && found && i < SR_HEAD_RANKS; i++) {
+        code = find_integer(t, next_rank, rank, &rank, &found, err);
+        if (!found || rank > INT32_MAX) break;
+        sr_str_addf(&ranks, "%s%lld", i > 0 ? "," : "", (long long)rank);
+        if (i == 0) code = find_integer(t, first_step, rank, &step, &found, err);
+    }
+    if (code == SR_OK && ranks.failed) code = sr_fail_mem(err);
+    if (code == SR_OK && ranks.len > 0 && step >= 0 && step < INT32_MAX) {
+        code = sr_select_ranks(out, ranks.s, err);
+        out->has_last_step = true;
+        out->last_step = step + SR_HEAD_STEPS - 1;
+    }
+    sr_str_fini(&ranks);
+    return code;
+}
+
+sr_status sr_tdb_has_metric(const sr_tdb *t, int64_t id, bool *yes, sr_err *err) {
+    int64_t found;
+    return find_integer(t, "SELECT metric_id FROM trend_data WHERE metric_id = ?1 LIMIT 1", id, &found, yes, err);
 }

@@ -188,12 +188,26 @@ static void a_counter_that_changed_since(void **state) {
     part_free(&p);
 }
 
+/* A selection that leaves nothing of a metric is no reason to take another; that the metric has no rows is. */
+static void a_metric_without_rows(void **state) {
+    (void)state;
+    db_make("two.db", SCHEMA "INSERT INTO monitoring_metrics VALUES (1, 'grad_unreduced'), (2, 'grad_reduced');"
+                             "INSERT INTO monitoring_targets VALUES (1, 'a', 0, 0);"
+                             "INSERT INTO trend_data (rank, step, target_id, metric_id, norm) VALUES (0, 0, 1, 2, 1), "
+                             "(1, 0, 1, 2, 1);");
+    part p = read_part(fixture.path, "1", NULL);
+    assert_string_equal(p.ds->metric, "grad_reduced");
+    assert_int_equal(p.ds->n_rows, 1);
+    part_free(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_counter_in_a_database, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(steps_in_a_database, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_counter_in_csv, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(steps_in_csv, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_metric_without_rows, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_counter_that_changed_since, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
