@@ -60,6 +60,7 @@ typedef struct {
     size_t n_growth;
     sr_left_out left_out; /* `selection`; its texts are NULL without one */
     sr_select part;       /* what was read, as far as it left something out */
+    bool renumbered;      /* opt_step counts from the first step of that part, not of the run */
     struct sr_arena *arena;
 } sr_p1;
 
@@ -109,6 +110,7 @@ typedef struct {
 
 typedef struct {
     bool cross_device, by_user;
+    bool other_count;        /* the two sides count optimizer steps from different places: none can be compared */
     const sr_p1_place *root; /* NULL: nothing is wrong */
     size_t root_candidate;   /* index into candidates; SIZE_MAX when the user named another place */
     sr_transition *transitions;

@@ -85,7 +85,7 @@ sr_status sr_phase2_compare(sr_phase2_result *r, sr_err *err) {
         return sr_fail_mem(err);
     for (size_t i = 0; i < a->n_anomalies; i++) {
         c[i] = (sr_candidate){&a->anomalies[i], sr_absent_value(), sr_absent_value(), SR_NO_BENCHMARK, false};
-        if (b == NULL) continue;
+        if (b == NULL || r->other_count) continue;
         const sr_p1_place *other = find(&probes, &a->anomalies[i]);
         if (other == NULL) other = find(&listed, &a->anomalies[i]);
         compare(&a->anomalies[i], other, was_read(b, &a->anomalies[i]), &c[i]);

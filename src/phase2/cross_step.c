@@ -43,7 +43,7 @@ static bool has_anomaly(const sr_p1 *p, int64_t opt_step) {
 
 /* The benchmark's growth at the same transition, if it tells of the same target. */
 static double benchmark_fraction(const sr_phase2_result *r, const sr_p1_growth *g) {
-    const sr_p1 *b = r->benchmark;
+    const sr_p1 *b = r->other_count ? NULL : r->benchmark;
     size_t lo = 0, hi = b != NULL ? b->n_growth : 0;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;

@@ -59,6 +59,12 @@ static void say_benchmark(sentences *s, const sr_phase2_result *r) {
                "(--npu, --gpu) to tell device-specific from shared");
         return;
     }
+    if (r->other_count) {
+        say(s,
+            "the two sides count optimizer steps from different places, as one was read in part and its steps do not "
+            "tell: run phase1 on both with the same --steps, or without");
+        return;
+    }
     if (r->benchmark->probes == NULL && r->abnormal->n_anomalies > 0)
         say(s, "the benchmark's p1.json has no probes: its values are known only where it has "
                "anomalies of its own; make it with phase1 --probe");

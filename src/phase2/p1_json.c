@@ -230,7 +230,14 @@ static sr_status read_selection(reading *in, const cJSON *root) {
     if (!cJSON_IsObject(o)) return sr_fail(in->err, SR_EINPUT, "%s: selection: neither an object nor null", in->name);
     sr_status st = read_part(in, o, "ranks", &l->ranks, &l->n_ranks, sr_select_ranks);
     if (st == SR_OK) st = read_part(in, o, "steps", &l->steps, &l->n_steps, sr_select_steps);
-    return st == SR_OK ? read_part(in, o, "targets", &l->targets, &l->n_targets, sr_select_targets) : st;
+    if (st == SR_OK) st = read_part(in, o, "targets", &l->targets, &l->n_targets, sr_select_targets);
+    const cJSON *w;
+    cJSON_ArrayForEach(w, get(root, "warnings")) {
+        const char *code = sr_json_get_str(get(w, "code"));
+        bool counts = code != NULL && strcmp(code, "optimizer_steps_of_part") == 0;
+        if (counts) in->p->renumbered = sr_select_left_out_earlier(l);
+    }
+    return st;
 }
 
 sr_status sr_p1_from_json(const cJSON *root, const char *name, sr_p1 **out, sr_err *err) {

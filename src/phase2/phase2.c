@@ -1,6 +1,7 @@
 #include "spikeroot/phase2.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "phase2_internal.h"
 
@@ -16,6 +17,9 @@ sr_status sr_phase2_run(const sr_p1 *abnormal, const sr_p1 *benchmark, const sr_
     r->benchmark = benchmark;
     r->cross_device = benchmark != NULL;
     r->opts = *opts;
+    if (benchmark != NULL && (abnormal->renumbered || benchmark->renumbered))
+        r->other_count = abnormal->renumbered != benchmark->renumbered ||
+                         strcmp(abnormal->left_out.steps, benchmark->left_out.steps) != 0;
     sr_status st = sr_phase2_transitions(r, err);
     if (st == SR_OK) st = sr_phase2_compare(r, err);
     if (st != SR_OK) {

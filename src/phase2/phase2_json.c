@@ -141,6 +141,10 @@ static void explain_device(sr_str *b, const sr_phase2_result *r) {
         return;
     }
     const sr_candidate *c = &r->candidates[r->root_candidate];
+    if (r->other_count) {
+        sr_str_add(b, "not known: the two sides count optimizer steps from different places");
+        return;
+    }
     if (c->not_read) {
         sr_str_add(b, "not known: the benchmark was read in part (");
         sr_select_left_out_text(&r->benchmark->left_out, b);

@@ -267,6 +267,7 @@ static const char *const phrase[][2] = {
     {"only a part of the run was read ({2}): what came later", "只读取了一部分（{2}）：其后的部分未读取"},
     {"the benchmark was read in part ({2}): candidates outside it: {1}", "标杆只读取了一部分（{2}），有 {1} 个候选不在其中：请对标杆放宽相应选项，再次运行 `phase1`"},
     {"the benchmark was read in part ({2}): what lies outside", "标杆只读取了一部分（{2}），其余部分未知"},
+    {"the two sides count optimizer steps from different places", "两侧 opt_step 的起点不同（其中一侧只读取了一部分，无法得知其真实编号）：请对两侧用相同的 `--steps`（或都不用）运行 `phase1`"},
     {"one rank only was read ({2})", "只读取了一个 rank（{2}）：无法区分全体共有与单 rank 特有；请放宽 `--ranks`"},
     {"one step of dumps only was read ({2})", "只读取了一个 step 的 dump（{2}），无从判断何为正常：请放宽 `--steps`，或补充标杆"},
     {"some transitions have fewer than three ranks that were read in both steps ({2})", "部分转折两侧都读取的 rank 不足三个（{2}），其增长无法判定；请放宽 `--ranks`"},

@@ -86,6 +86,7 @@ static sr_p1 *take(p1_text *t) {
     sr_str_addf(&b, "]},\"anomalies\":[%s],\"target_rank_norms\":{%s}", sr_str_text(&t->anomalies),
                 sr_str_text(&t->growth));
     if (t->selection != NULL) sr_str_addf(&b, ",\"selection\":%s", t->selection);
+    if (t->warning != NULL) sr_str_addf(&b, ",\"warnings\":[{\"code\":\"%s\"}]", t->warning);
     if (t->probes.len > 0) sr_str_addf(&b, ",\"probes\":[%s]", sr_str_text(&t->probes));
     sr_str_addc(&b, '}');
     assert_int_equal(p1_read(sr_str_text(&b), &p, &err), SR_OK);

@@ -9,6 +9,7 @@ typedef struct {
     int ranks, window; /* of the run; window 0: step level */
     const char *format;
     const char *selection; /* JSON; NULL: the key is not there */
+    const char *warning;   /* its code; NULL: none */
     int dump_steps;        /* 0: 20 */
     sr_str anomalies, growth, probes;
 } p1_text;

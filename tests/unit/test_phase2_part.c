@@ -93,6 +93,35 @@ static void test_selection_of_everything(void **state) {
     p1_done(&x);
 }
 
+/* Optimizer steps that count from different places are not the same ones. */
+static void test_optimizer_steps_of_another_count(void **state) {
+    (void)state;
+    static const struct {
+        const char *ours, *theirs; /* selections of sides that count from their part; NULL: counts from the beginning */
+        sr_device_verdict verdict;
+    } cases[] = {{NULL, STEPS, SR_NO_BENCHMARK},
+                 {STEPS, NULL, SR_NO_BENCHMARK},
+                 {STEPS, "{\"ranks\":null,\"steps\":\"48:\",\"targets\":null," NOT_COUNTED, SR_NO_BENCHMARK},
+                 {STEPS, STEPS, SR_SHARED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *ours = cases[i].ours, *theirs = cases[i].theirs, *code = "optimizer_steps_of_part";
+        p1_text t = {.ranks = 4, .window = 8, .selection = ours, .warning = ours != NULL ? code : NULL};
+        p1_text b = {.ranks = 4, .window = 8, .selection = theirs, .warning = theirs != NULL ? code : "other"};
+        p1_anomaly(&t, 5, 1, 3, "w", 40.0);
+        p1_all_grow(&t, 6, 3.0);
+        p1_probe(&b, 5, 1, 3, "w", "4", "2");
+        p1_all_grow(&b, 6, 3.0);
+        p1_result x = p1_judge(&t, &b);
+        assert_int_equal(x.r->candidates[0].verdict, cases[i].verdict);
+        assert_int_equal(x.r->transitions[0].shared, cases[i].verdict == SR_SHARED);
+        if (cases[i].verdict == SR_NO_BENCHMARK)
+            p1_assert_says(&x, "run phase1 on both with the same --steps, or without");
+        else
+            assert_silent(&x, "different places");
+        p1_done(&x);
+    }
+}
+
 /* ---- the abnormal side ---- */
 
 static void test_nothing_in_a_part_is_not_nothing_in_the_run(void **state) {
@@ -205,6 +234,7 @@ int main(void) {
         cmocka_unit_test(test_in_the_part_the_benchmark_counts_as_ever),
         cmocka_unit_test(test_a_probe_with_a_value_counts_outside_the_part),
         cmocka_unit_test(test_selection_of_everything),
+        cmocka_unit_test(test_optimizer_steps_of_another_count),
         cmocka_unit_test(test_nothing_in_a_part_is_not_nothing_in_the_run),
         cmocka_unit_test(test_origin_may_lie_outside_the_part),
         cmocka_unit_test(test_growth_of_a_chosen_rank_is_no_turning_point),
