@@ -207,11 +207,13 @@ static void test_address_space(void **state) {
     sr_limit_set(0);
     assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
     less = old;
-    less.rlim_cur = (rlim_t)(UINT64_C(1) << 40);
+    bool wide = sizeof less.rlim_cur > 4; /* as large as can be told in this type */
+    less.rlim_cur = (rlim_t)(wide ? UINT64_C(1) << 40 : UINT64_C(3) << 30);
     if (setrlimit(RLIMIT_AS, &less) != 0) skip(); /* it may not be as large as that */
     sr_limit_explain(text, sizeof text);
     assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
-    assert_non_null(strstr(text, "limited to 1.0 TiB: raise that (ulimit -v)"));
+    assert_non_null(strstr(text, wide ? "limited to 1.0 TiB: raise that (ulimit -v)"
+                                      : "limited to 3.0 GiB: raise that (ulimit -v)"));
     assert_null(strstr(text, "machine"));
 }
 
