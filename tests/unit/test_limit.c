@@ -188,9 +188,10 @@ static void test_needed(void **state) {
     assert_true(needed() >= 200.0);
     sr_progress_begin(100);
     sr_progress_add(50);
-    assert_true(needed() >= 400.0);
+    double of_half = needed(); /* what a sanitizer holds is in it */
+    assert_true(of_half >= 400.0);
     sr_progress_add(50);
-    assert_true(needed() >= 200.0 && needed() < 300.0);
+    assert_true(needed() >= 200.0 && needed() <= of_half / 2.0 + 1.0);
     sr_progress_add(1);
     sr_limit_set(MIB);
     assert_false(sr_limit_allows(SIZE_MAX)); /* a number of any size stays a number */
@@ -210,6 +211,8 @@ static void test_address_space(void **state) {
     bool wide = sizeof less.rlim_cur > 4; /* as large as can be told in this type */
     less.rlim_cur = (rlim_t)(wide ? UINT64_C(1) << 40 : UINT64_C(3) << 30);
     if (setrlimit(RLIMIT_AS, &less) != 0) skip(); /* it may not be as large as that */
+    struct rlimit set;
+    if (getrlimit(RLIMIT_AS, &set) != 0 || set.rlim_cur != less.rlim_cur) skip(); /* an emulator keeps it to itself */
     sr_limit_explain(text, sizeof text);
     assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
     assert_non_null(strstr(text, wide ? "limited to 1.0 TiB: raise that (ulimit -v)"

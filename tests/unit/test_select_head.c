@@ -24,7 +24,7 @@ typedef struct {
 } part;
 
 static double noise(int rank, int target, int step) {
-    unsigned h = (unsigned)(rank * 73856093) ^ (unsigned)(target * 19349663) ^ (unsigned)(step * 83492791);
+    unsigned h = (unsigned)rank * 73856093u ^ (unsigned)target * 19349663u ^ (unsigned)step * 83492791u;
     h = (h ^ (h >> 13)) * 1274126177u;
     return 0.9 + 0.2 * (double)((h ^ (h >> 16)) & 0xffff) / 65536.0;
 }
