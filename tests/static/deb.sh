@@ -26,7 +26,7 @@ cp -r "$src/docs/debian" "$src/debian"
 packaged=$(dpkg-parsechangelog -l "$src/debian/changelog" -S Version)
 [ "$packaged" = "$version" ] || fail "docs/debian/changelog says $packaged, the program says $version"
 
-unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL CFLAGS CPPFLAGS LDFLAGS
+unset BUILD MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL CFLAGS CPPFLAGS LDFLAGS
 DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS:-nocheck parallel=$(getconf _NPROCESSORS_ONLN)}
 export DEB_BUILD_OPTIONS
 (cd "$src" && dpkg-buildpackage -us -uc) >"$work/build.log" 2>&1 || { tail -n 30 "$work/build.log"; fail 'dpkg-buildpackage failed'; }
