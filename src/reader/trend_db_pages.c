@@ -142,7 +142,7 @@ static bool read_row(const walk *w, const unsigned char *page, size_t i, row *r)
         if (column != SR_TDB_OTHER && !take_value(r, column, type, value)) return false;
         value += n;
     }
-    return true;
+    return p < types_end || value == end; /* all types seen, but bytes are left: SQLite calls that damage */
 }
 
 /* ---- the tree ---- */
