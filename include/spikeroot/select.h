@@ -64,6 +64,9 @@ void sr_select_targets_text(const sr_select *s, sr_str *out);
  * added where all was read: without a selection, or with one that takes all there is. */
 void sr_select_left_out_text(const sr_left_out *l, sr_str *out);
 
+/* All the options, also those that left nothing out. */
+void sr_select_options_text(const sr_left_out *l, sr_str *out);
+
 /* Are steps left out that came before the part that was read? */
 bool sr_select_left_out_earlier(const sr_left_out *l);
 

@@ -180,7 +180,7 @@ void sr_select_targets_text(const sr_select *s, sr_str *out) {
 
 /* ---- what was left out ---- */
 
-void sr_select_left_out_text(const sr_left_out *l, sr_str *out) {
+static void add_options(const sr_left_out *l, bool all, sr_str *out) {
     const struct {
         const char *option, *text;
         int64_t n;
@@ -189,13 +189,17 @@ void sr_select_left_out_text(const sr_left_out *l, sr_str *out) {
                 {"--targets ", l->targets, l->n_targets}};
     const char *gap = "";
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        if (part[i].text == NULL || part[i].n == 0) continue;
+        if (part[i].text == NULL || (part[i].n == 0 && !all)) continue;
         sr_str_add(out, gap);
         sr_str_add(out, part[i].option);
         sr_str_add(out, part[i].text);
         gap = " ";
     }
 }
+
+void sr_select_left_out_text(const sr_left_out *l, sr_str *out) { add_options(l, false, out); }
+
+void sr_select_options_text(const sr_left_out *l, sr_str *out) { add_options(l, true, out); }
 
 bool sr_select_left_out_earlier(const sr_left_out *l) {
     return l->steps != NULL && l->n_steps != 0 && l->steps[0] != ':' && strncmp(l->steps, "0:", 2) != 0;

@@ -300,8 +300,8 @@ void csv_order(csv_files *files, const char *metric, const sr_select *select, si
 }
 
 sr_status csv_head(const csv_files *files, const char *metric, sr_select *out, sr_err *err) {
-    sr_str ranks = {0};
-    int64_t first, last, begin = INT64_MAX;
+    sr_there t = {.has_steps = false};
+    int64_t first, last;
     int32_t rank = -1; /* the last one taken */
     for (int n = 0; n < SR_HEAD_RANKS; n++) {
         int32_t next = INT32_MAX;
@@ -311,22 +311,14 @@ sr_status csv_head(const csv_files *files, const char *metric, sr_select *out, s
         }
         if (next == INT32_MAX) break;
         rank = next;
-        sr_str_addf(&ranks, "%s%d", n > 0 ? "," : "", (int)rank);
+        sr_there_add_rank(&t, rank);
     }
     for (size_t i = 0; i < files->n; i++) {
         const csv_file *f = &files->items[i];
-        if (may_hold(f, metric) && f->rank <= rank && csv_steps_of_name(base_name(f->path), &first, &last) &&
-            first < begin)
-            begin = first;
+        if (may_hold(f, metric) && f->rank <= rank && csv_steps_of_name(base_name(f->path), &first, &last))
+            sr_there_add_steps(&t, first, last);
     }
-    sr_status st = ranks.failed ? sr_fail_mem(err) : SR_OK;
-    if (st == SR_OK && ranks.len > 0 && begin < INT32_MAX) { /* else: all files of some ranks would be read */
-        st = sr_select_ranks(out, ranks.s, err);
-        out->has_last_step = true;
-        out->last_step = begin + SR_HEAD_STEPS - 1;
-    }
-    sr_str_fini(&ranks);
-    return st;
+    return sr_there_head(&t, out, err); /* without steps: all files of some ranks would be read */
 }
 
 void csv_there(const csv_files *files, const char *metric, sr_there *out) {

@@ -425,12 +425,15 @@ void sr_reader_free(sr_reader *r) {
 /* An analysis of nothing would find nothing. */
 static sr_status fail_nothing_left(const sr_dataset *ds, sr_err *err) {
     const sr_left_out *l = &ds->left_out;
-    const char *const text[] = {l->ranks != NULL ? " --ranks " : "",     l->ranks != NULL ? l->ranks : "",
-                                l->steps != NULL ? " --steps " : "",     l->steps != NULL ? l->steps : "",
-                                l->targets != NULL ? " --targets " : "", l->targets != NULL ? l->targets : ""};
-    return sr_fail(err, SR_EINPUT, "%s: no value of metric '%s' is left by%s%s%s%s%s%s; %s%s", ds->path, ds->metric,
-                   text[0], text[1], text[2], text[3], text[4], text[5], l->there != NULL ? "it has " : "",
-                   l->there != NULL ? l->there : "choose ranks, steps and targets that it has");
+    sr_str options = {0};
+    sr_select_options_text(l, &options);
+    sr_status st = options.failed
+                       ? sr_fail_mem(err)
+                       : sr_fail(err, SR_EINPUT, "%s: no value of metric '%s' is left by %s; %s%s", ds->path,
+                                 ds->metric, sr_str_text(&options), l->there != NULL ? "it has " : "",
+                                 l->there != NULL ? l->there : "choose ranks, steps and targets that it has");
+    sr_str_fini(&options);
+    return st;
 }
 
 /* Read ds->head.  Without one the part speaks for itself, so only a lack of memory is an error. */

@@ -99,6 +99,10 @@ void sr_there_add_steps(sr_there *t, int64_t first, int64_t last);
 /* Put it in words into ds->left_out.there, and free it. Errors: SR_ENOMEM. */
 sr_status sr_there_note(sr_there *t, sr_dataset *ds, sr_err *err);
 
+/* Select its ranks and its first SR_HEAD_STEPS steps, as sr_backend's head, and free it; nothing where either is not
+ * known.  Errors: SR_ENOMEM. */
+sr_status sr_there_head(sr_there *t, sr_select *out, sr_err *err);
+
 /* Warn of each item of --ranks and --targets that matches nothing in the sealed dataset. False: memory is out. */
 bool sr_warn_unmatched(sr_dataset *ds, const sr_select *s);
 

@@ -86,3 +86,14 @@ sr_status sr_there_note(sr_there *t, sr_dataset *ds, sr_err *err) {
     sr_str_fini(&t->ranks);
     return st;
 }
+
+sr_status sr_there_head(sr_there *t, sr_select *out, sr_err *err) {
+    sr_status st = t->ranks.failed ? sr_fail_mem(err) : SR_OK;
+    if (st == SR_OK && t->ranks.len > 0 && t->has_steps && t->first_step >= 0 && t->first_step < INT32_MAX) {
+        st = sr_select_ranks(out, t->ranks.s, err);
+        out->has_last_step = true;
+        out->last_step = t->first_step + SR_HEAD_STEPS - 1;
+    }
+    sr_str_fini(&t->ranks);
+    return st;
+}

@@ -173,8 +173,8 @@ static uint32_t child_page(const walk *w, const unsigned char *page, size_t i) {
 static bool lower_bound(const walk *w, const unsigned char *page, size_t n_cells, size_t *cell) {
     size_t lo = 0, hi = n_cells;
     while (lo < hi) {
-        size_t mid =
-            (lo + hi - 1) / 2; /* the cells that SQLite looks at: where keys are damaged it goes wrong as well */
+        /* the cells that SQLite looks at: where keys are damaged it goes wrong as well */
+        size_t mid = (lo + hi - 1) / 2;
         row r;
         if (!read_row(w, page, mid, &r)) return false;
         int64_t rank = r.key[SR_TDB_RANK], step = r.key[SR_TDB_STEP];

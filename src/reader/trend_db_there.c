@@ -51,23 +51,19 @@ static sr_status find_integer(const sr_tdb *t, const char *sql, int64_t arg, int
 sr_status sr_tdb_head(const sr_tdb *t, sr_select *out, sr_err *err) {
     static const char *const next_rank = "SELECT rank FROM trend_data WHERE rank > ?1 ORDER BY rank LIMIT 1",
                              *const first_step = "SELECT step FROM trend_data WHERE rank = ?1 ORDER BY step LIMIT 1";
-    sr_str ranks = {0};
+    sr_there there = {.has_steps = false};
     int64_t rank = -1, step = 0;
     bool found = t->schema.clustered; /* else each question is a scan */
     sr_status code = SR_OK;
     for (int i = 0; code == SR_OK && found && i < SR_HEAD_RANKS; i++) {
         code = find_integer(t, next_rank, rank, &rank, &found, err);
         if (!found || rank > INT32_MAX) break;
-        sr_str_addf(&ranks, "%s%lld", i > 0 ? "," : "", (long long)rank);
+        sr_there_add_rank(&there, (int32_t)rank);
         if (i == 0) code = find_integer(t, first_step, rank, &step, &found, err);
     }
-    if (code == SR_OK && ranks.failed) code = sr_fail_mem(err);
-    if (code == SR_OK && ranks.len > 0 && step >= 0 && step < INT32_MAX) {
-        code = sr_select_ranks(out, ranks.s, err);
-        out->has_last_step = true;
-        out->last_step = step + SR_HEAD_STEPS - 1;
-    }
-    sr_str_fini(&ranks);
+    sr_there_add_steps(&there, step, step);
+    if (code == SR_OK) return sr_there_head(&there, out, err);
+    sr_str_fini(&there.ranks);
     return code;
 }
 
